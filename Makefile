@@ -1,0 +1,55 @@
+# The project's commands. The work of set-up is in .ci/setup.sh; each command does it first,
+# which costs nothing once it is done.
+.POSIX:
+.PHONY: help setup demo test test-quick lint check lock clean FORCE
+
+PYTHON = .venv/bin/python
+STAMP = .venv/.ghostblitz-setup
+DEMO_ARGS =
+PYTEST_ARGS =
+export LOCK_ARGS =
+
+help:
+	@echo 'make demo        play one session on a screen (a robot plays) and report on it'
+	@echo '                 DEMO_ARGS=--human: you play'
+	@echo 'make test        all tests'
+	@echo 'make test-quick  the tests that need no screen and little time'
+	@echo 'make lint        style, types and layers'
+	@echo 'make check       lint and test: what CI runs'
+	@echo 'make setup       only the set-up'
+	@echo 'make lock        renew requirements.lock after a change to pyproject.toml'
+	@echo '                 LOCK_ARGS=--upgrade: newest versions of everything'
+	@echo 'make clean       delete what set-up and tests made'
+
+setup: $(STAMP)
+
+# A clone that was moved has a broken .venv, so set-up runs again there.
+STAMP_IS_STALE = $(shell test "$$(cat $(STAMP) 2>/dev/null)" = "$(CURDIR)" || echo FORCE)
+$(STAMP): requirements.lock pyproject.toml .ci/setup.sh $(STAMP_IS_STALE)
+	@sh .ci/setup.sh
+
+demo: setup
+	@.venv/bin/ghostblitz demo $(DEMO_ARGS)
+
+test: setup
+	$(PYTHON) -m pytest $(PYTEST_ARGS)
+
+test-quick: setup
+	$(PYTHON) -m pytest -m 'not slow and not screen' $(PYTEST_ARGS)
+
+lint: setup
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/mypy --python-version 3.10 --no-warn-return-any --no-warn-unused-ignores
+	.venv/bin/lint-imports
+
+# Lint first, so that the last words are pytest's.
+check: lint test
+
+lock:
+	@sh .ci/setup.sh lock
+
+clean:
+	rm -rf .venv .venv.old .uv .setup.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .grimp_cache dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

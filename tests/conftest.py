@@ -1,0 +1,73 @@
+"""What every test stands under: no global randomness, and the shared folder where there is one."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# The modules beside the tests that are not tests: a study to run, and an apparatus to script.
+sys.path.insert(0, str(ROOT / "tests" / "task"))
+
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("ghostblitz", deadline=None)
+settings.load_profile("ghostblitz")
+
+
+def _global_states() -> tuple[object, bytes, int]:
+    name, keys, place, *_ = np.random.get_state()  # noqa: NPY002 - only looked at
+    assert name == "MT19937"
+    return random.getstate(), keys.tobytes(), place
+
+
+@pytest.fixture(autouse=True)
+def _no_global_randomness() -> Iterator[None]:
+    """Fail a test that draws from, or seeds, the random state that all code shares."""
+    before = _global_states()
+    yield
+    if _global_states() != before:
+        pytest.fail("the test touched the global random state; pass a Generator named rng")
+
+
+def _shared_folder() -> Path:
+    return Path(os.environ.get("GHOSTBLITZ_SHARED") or ROOT.parent / "shared")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of vectors and published data beside the repository; where CI is, it must be."""
+    folder = _shared_folder()
+    if not folder.is_dir():
+        missing = f"{folder} is not there (GHOSTBLITZ_SHARED names another place)"
+        if os.environ.get("CI"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    return folder
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make each line of a module's `VECTOR_FILES` a case of its own; none where there is no file.
+
+    The case is then null, and the test that asks for `shared` skips or fails.
+    """
+    if "vector" not in metafunc.fixturenames:
+        return
+    cases: list[object] = []
+    for name in metafunc.module.VECTOR_FILES:
+        path = _shared_folder() / "vectors" / name
+        if not path.is_file():
+            cases.append(pytest.param(None, id=name))
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            cases.append(pytest.param(json.loads(line), id=f"{name}:{number}"))
+    metafunc.parametrize("vector", cases)
