@@ -1,0 +1,193 @@
+"""Run a study on this machine's screen and keyboard: what `ghostblitz run` and run.py do."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+
+from ghostblitz_task.apparatus import Apparatus
+from ghostblitz_task.config import ApparatusSettings, load_apparatus
+from ghostblitz_task.errors import ApparatusError, ConfigError
+from ghostblitz_task.session import SessionIdentity, SessionOutcome
+from ghostblitz_task.studies import (
+    Study,
+    begin_dataset,
+    find_resumable,
+    log_session,
+    new_identity,
+    open_study,
+    resume_identity,
+)
+from ghostblitz_task.trial_log import check_participant_id
+
+__all__ = ["RunRequest", "run_from_psychopy", "run_study"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What is asked for on the command line.
+
+    Attributes
+    ----------
+    study : Path
+        The study's folder.
+    participant_id : str
+        Kept to the letter; refused if it cannot stand in a file name.
+    dataset : Path or None
+        Where the data go; null for ``data/<study id>`` in the working directory.
+    session : int
+        From 1.
+    seed : int or None
+        Null draws one; it is recorded.
+    resume : bool
+        Take up the session where it stopped.
+    source : str
+        ``human``, or ``robot`` where the robot presses the keys.
+    apparatus : Path or None
+        A file of apparatus settings; null for the study's own, or the defaults.
+    windowed : bool
+        A window instead of the whole screen.
+    language : str or None
+        Null for the study's own.
+    """
+
+    study: Path
+    participant_id: str
+    dataset: Path | None = None
+    session: int = 1
+    seed: int | None = None
+    resume: bool = False
+    source: Literal["human", "robot"] = "human"
+    apparatus: Path | None = None
+    windowed: bool = False
+    language: str | None = None
+
+
+def run_study(
+    request: RunRequest,
+    *,
+    on_trial: Callable[[int, int], None] = lambda _done, _planned: None,
+) -> tuple[Path, SessionOutcome]:
+    """Run one session of a study in a window.
+
+    Everything that can be refused is refused before the window opens.
+
+    Returns
+    -------
+    path : Path
+        The log.
+    outcome : SessionOutcome
+        How the run ended.
+
+    Raises
+    ------
+    GhostBlitzError
+        As `ghostblitz_task.studies.log_session`.
+    """
+    study = open_study(request.study, language=request.language)
+    settings = load_apparatus(study.folder, request.apparatus)
+    if request.windowed:
+        settings = settings.model_copy(update={"fullscreen": False})
+    check_participant_id(request.participant_id)
+    dataset = request.dataset or Path("data") / study.settings.study.id
+    logs = begin_dataset(study, dataset)
+    identity = _identity(request, study, logs)
+    with _stop_signals() as stop_requested:
+        return log_session(
+            study,
+            logs,
+            identity,
+            open_apparatus=lambda: _open_window(study, settings),
+            apparatus_settings=settings,
+            stop_requested=stop_requested,
+            on_trial=on_trial,
+        )
+
+
+def _identity(request: RunRequest, study: Study, logs: Path) -> SessionIdentity:
+    if request.resume:
+        run = find_resumable(logs, request.participant_id, session=request.session)
+        if request.seed is not None and request.seed != run.header["seed"]:
+            raise ConfigError(
+                f"{run.path.name} was begun with seed {run.header['seed']}; a resumed session "
+                "keeps its seed"
+            )
+        return resume_identity(study, run)
+    seed = secrets.randbits(32) if request.seed is None else request.seed
+    return new_identity(
+        logs, request.participant_id, session=request.session, seed=seed, source=request.source
+    )
+
+
+def _check_display() -> None:
+    """Refuse to go on without a display, which PsychoPy needs as soon as it is imported."""
+    if sys.platform != "linux":
+        return
+    from Xlib.display import Display
+    from Xlib.error import DisplayError
+
+    try:
+        Display().close()
+    except DisplayError as error:
+        raise ApparatusError(
+            f"there is no display to open a window on ({error}); run this in a desktop session"
+        ) from error
+
+
+def _open_window(study: Study, settings: ApparatusSettings) -> Apparatus:
+    try:
+        _check_display()
+        from ghostblitz_task.apparatus.psychopy_window import PsychoPyApparatus
+    except ImportError as error:
+        raise ApparatusError(
+            f"PsychoPy cannot be used here ({error}); install ghostblitz[task] with Python 3.10 to "
+            "3.12, and run where there is a display"
+        ) from error
+    return PsychoPyApparatus(
+        settings,
+        palette=study.screens.palette,
+        extent_deg=study.screens.extent_deg(),
+        pointer_visible=study.settings.responses.pointer,
+    )
+
+
+@contextmanager
+def _stop_signals() -> Iterator[Callable[[], str | None]]:
+    """Turn the signals that end programs into a wish that the session can grant in order."""
+    received: list[str] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        received.append(signal.Signals(number).name)
+
+    names = [n for n in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, n)]
+    numbers = [getattr(signal, name) for name in names]
+    before = {number: signal.signal(number, note) for number in numbers}
+    try:
+        yield lambda: received[0] if received else None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def run_from_psychopy(study: Path) -> None:
+    """Ask for the participant in a dialogue and run: for PsychoPy's own Runner and Coder.
+
+    A participant given on the command line leaves the dialogue out.
+    """
+    from ghostblitz_task.cli import main
+
+    if len(sys.argv) > 1:
+        main(["run", str(study), *sys.argv[1:]])
+        return
+    from ghostblitz_task.apparatus.psychopy_dialogue import ask_participant
+
+    arguments = ask_participant()
+    if arguments is not None:
+        main(["run", str(study), *arguments])
