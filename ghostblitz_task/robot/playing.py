@@ -1,0 +1,200 @@
+"""The robot at work: watch, wait, press; and write down what was seen and done, and when."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import json
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from Xlib import XK, X, display
+from Xlib.ext import xtest
+
+from ghostblitz_task.errors import ApparatusError, GhostBlitzError
+from ghostblitz_task.robot.script import Action, Tap
+from ghostblitz_task.robot.watching import FileWatcher, ServerWatcher, Sight, Watcher
+
+__all__ = ["RobotSettings", "main", "play"]
+
+# The name that PsychoPy's windows carry.
+_WINDOW_NAME = "PsychoPy"
+_WINDOW_TIMEOUT_S = 120.0
+# Nothing in a session lasts longer without the patch changing.
+_STILL_TIMEOUT_S = 60.0
+# Between two looks; short against the frame, long enough to leave the processor alone.
+_LOOK_EVERY_S = 50e-6
+_KEYSYM_NAMES = {"space": "space", "escape": "Escape", "return": "Return"}
+
+
+@dataclass(frozen=True, slots=True)
+class RobotSettings:
+    """What the robot is told when it is started, as JSON.
+
+    Attributes
+    ----------
+    patch_px : int
+        Side of the square in the window's lower left corner.
+    picture : str or None
+        The file that is Xvfb's picture; null to look through the server.
+    log : str
+        Where the robot writes what it saw and did, one JSON object per line.
+    """
+
+    patch_px: int
+    picture: str | None
+    log: str
+
+
+class _Robot:
+    def __init__(self, watcher: Watcher, server: Any, actions: Iterable[Action]) -> None:
+        self._watcher = watcher
+        self._server = server
+        self._actions = deque(actions)
+        # (due, order, press or release, key): order keeps equal times in order.
+        self._due: list[tuple[float, int, Literal["press", "release"], str]] = []
+        self._n_scheduled = 0
+        self._down: set[str] = set()
+        self.written: list[dict[str, Any]] = []
+
+    def play(self) -> None:
+        sight: Sight = "off"
+        changed_s = time.monotonic()
+        while self._actions or self._due:
+            now_s = time.monotonic()
+            self._press_due(now_s)
+            seen = self._watcher.look()
+            if seen != sight:
+                changed_s = time.monotonic()
+                self._note("saw", changed_s, sight=seen)
+                self._react(sight, seen, changed_s)
+                sight = seen
+            elif now_s - changed_s > _STILL_TIMEOUT_S and not self._due:
+                raise ApparatusError(
+                    f"the robot saw nothing new for {_STILL_TIMEOUT_S:.0f} s, with "
+                    f"{len(self._actions)} things still to do"
+                )
+            time.sleep(_LOOK_EVERY_S)
+
+    def _react(self, before: Sight, seen: Sight, now_s: float) -> None:
+        if seen == "off":
+            if before != "off" and self._actions and self._actions[0].at == "card":
+                self._schedule(self._actions[0].taps_before, now_s)
+            return
+        if not self._actions:
+            raise ApparatusError(f"the robot saw {seen}, but had nothing more to do")
+        action = self._actions.popleft()
+        expected = "card" if seen == "card" else "waiting"
+        if action.at != expected:
+            raise ApparatusError(f"the robot saw {seen}, but expected {action.at}")
+        if action.trial_index is not None:
+            self._note("card", now_s, trial_index=action.trial_index)
+        self._schedule(action.taps, now_s)
+
+    def _schedule(self, taps: Iterable[Tap], from_s: float) -> None:
+        for tap in taps:
+            press_s = from_s + tap.delay_s
+            self._n_scheduled += 2
+            heapq.heappush(self._due, (press_s, self._n_scheduled, "press", tap.key))
+            release_s = press_s + tap.hold_s
+            heapq.heappush(self._due, (release_s, self._n_scheduled + 1, "release", tap.key))
+
+    def _press_due(self, now_s: float) -> None:
+        while self._due and self._due[0][0] <= now_s:
+            _, _, kind, key = heapq.heappop(self._due)
+            # A key that is down must come up before it can go down again, and only then.
+            if kind == "press" and key in self._down:
+                self._send("release", key)
+            if kind == "press" or key in self._down:
+                self._send(kind, key)
+
+    def _send(self, kind: Literal["press", "release"], key: str) -> None:
+        event = X.KeyPress if kind == "press" else X.KeyRelease
+        (self._down.add if kind == "press" else self._down.discard)(key)
+        xtest.fake_input(self._server, event, _key_code(self._server, key))
+        sent_s = time.monotonic()
+        self._server.flush()
+        self._note(kind, sent_s, key=key)
+
+    def _note(self, what: str, t_s: float, **more: Any) -> None:
+        self.written.append({"what": what, "t_s": t_s, **more})
+
+
+def _key_code(server: Any, key: str) -> int:
+    keysym = XK.string_to_keysym(_KEYSYM_NAMES.get(key, key))
+    code = server.keysym_to_keycode(keysym)
+    if not code:
+        raise ApparatusError(f"this keyboard layout has no key {key!r}")
+    return int(code)
+
+
+def play(settings: RobotSettings, actions: Iterable[Action]) -> None:
+    """Find the window, play the script, and write the log.
+
+    Raises
+    ------
+    ApparatusError
+        If no window appears, or the screen does not do what the script expects.
+    """
+    server = display.Display()
+    x_px, y_px = _patch_centre(server, settings.patch_px)
+    watcher: Watcher
+    if settings.picture is not None:
+        watcher = FileWatcher(Path(settings.picture), x_px, y_px)
+    else:
+        watcher = ServerWatcher(x_px, y_px)
+    robot = _Robot(watcher, server, actions)
+    try:
+        robot.play()
+    finally:
+        watcher.close()
+        server.close()
+        lines = "".join(json.dumps(record) + "\n" for record in robot.written)
+        Path(settings.log).write_text(lines, encoding="utf-8")
+
+
+def _patch_centre(server: Any, patch_px: int) -> tuple[int, int]:
+    """Wait for the window and return the middle of its patch, in pixels of the screen."""
+    give_up_s = time.monotonic() + _WINDOW_TIMEOUT_S
+    while time.monotonic() < give_up_s:
+        window = _find_window(server.screen().root)
+        if window is not None:
+            geometry = window.get_geometry()
+            corner = window.translate_coords(server.screen().root, 0, 0)
+            x_px, y_px = -corner.x, -corner.y
+            return x_px + patch_px // 2, y_px + geometry.height - patch_px // 2
+        time.sleep(0.05)
+    raise ApparatusError(f"no window appeared within {_WINDOW_TIMEOUT_S:.0f} s")
+
+
+def _find_window(window: Any) -> Any | None:
+    if window.get_wm_name() == _WINDOW_NAME and window.get_attributes().map_state == X.IsViewable:
+        return window
+    for child in window.query_tree().children:
+        found = _find_window(child)
+        if found is not None:
+            return found
+    return None
+
+
+def main() -> None:
+    """Read settings and script from standard input, and play."""
+    wanted = json.load(sys.stdin)
+    actions = [Action.from_json(record) for record in wanted["actions"]]
+    # A robot that may not go first is a little less punctual, and says when it was.
+    with contextlib.suppress(PermissionError):
+        os.nice(-5)
+    try:
+        play(RobotSettings(**wanted["settings"]), actions)
+    except GhostBlitzError as error:
+        sys.exit(f"robot: {error}")
+
+
+if __name__ == "__main__":
+    main()
