@@ -1,0 +1,209 @@
+"""Whole figures of an analysis, and their files.
+
+They use `matplotlib.figure.Figure` itself, so that no window system and no global figure list
+is touched. Every figure of simulated or robot data says so on its face.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ghostblitz_analysis.exclusions import used_for_rt
+from ghostblitz_analysis.measures import order_cells
+from ghostblitz_analysis.plots import (
+    INK,
+    SMALL_PT,
+    TEXT_PT,
+    at_least_factor,
+    plot_accuracy,
+    plot_error_kinds,
+    plot_group_rt,
+    plot_participant_accuracy,
+    plot_participant_rt,
+    plot_rt_distribution,
+    plot_rt_over_session,
+)
+from ghostblitz_analysis.results import Analysis
+from ghostblitz_analysis.wording import cell_name, source_note
+
+__all__ = ["FORMATS", "build_figures", "figure_svg", "save_figure"]
+
+FORMATS = ("svg", "pdf", "png")
+PNG_DPI = 200
+_NOTE_COLOUR = "#B00020"
+_WIDTH_IN = 6.4
+#: About how many stretches the course of a session is cut into, and the fewest trials of one.
+_N_STRETCHES, _MIN_STRETCH = 12, 10
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def build_figures(analysis: Analysis) -> dict[str, Figure]:
+    """Draw every figure of an analysis.
+
+    Returns
+    -------
+    dict of str to Figure
+        ``rt_by_cell``, ``rt_distribution``, ``accuracy_by_cell``, ``error_kinds`` and
+        ``rt_over_session``; those of RTs only where any trial counts for RT.
+    """
+    makers: dict[str, Callable[[Analysis], Figure | None]] = {
+        "rt_by_cell": _rt_by_cell,
+        "rt_distribution": _rt_distribution,
+        "accuracy_by_cell": _accuracy_by_cell,
+        "error_kinds": _error_kinds,
+        "rt_over_session": _rt_over_session,
+    }
+    made = {name: maker(analysis) for name, maker in makers.items()}
+    figures = {name: figure for name, figure in made.items() if figure is not None}
+    note = source_note(analysis.sources)
+    for figure in figures.values():
+        if note:
+            figure.suptitle(note, color=_NOTE_COLOUR, fontsize=TEXT_PT, weight="bold")
+        # Lay out once, not again for every file format.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+    return figures
+
+
+def figure_svg(figure: Figure) -> str:
+    """Return a figure as SVG text with its letters as outlines; the same figure, same text."""
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": "ghostblitz", "svg.fonttype": "path"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def save_figure(figure: Figure, stem: Path) -> str:
+    """Write a figure as SVG, PDF (letters kept as text) and PNG, and return the SVG.
+
+    The files hold no date: the same figure gives the same bytes.
+    """
+    svg = figure_svg(figure)
+    paths = [stem.with_suffix(f".{suffix}") for suffix in FORMATS]
+    paths[0].write_text(svg, encoding="utf-8")
+    with mpl.rc_context({"pdf.fonttype": 42}):
+        figure.savefig(paths[1], metadata={"CreationDate": None})
+    figure.savefig(paths[2], dpi=PNG_DPI)
+    return svg
+
+
+def _rt_by_cell(analysis: Analysis) -> Figure | None:
+    if not analysis.participant_cells["n_rt"].sum():
+        return None
+    figure, (ax,) = _figure(1, 3.9)
+    plot_participant_rt(analysis.participant_cells, ax)
+    plot_group_rt(analysis.group_cells, ax)
+    return figure
+
+
+def _accuracy_by_cell(analysis: Analysis) -> Figure:
+    figure, (ax,) = _figure(1, 3.5)
+    plot_participant_accuracy(analysis.participant_cells, ax)
+    plot_accuracy(analysis.group_cells, ax)
+    return figure
+
+
+def _rt_distribution(analysis: Analysis) -> Figure | None:
+    trials = analysis.trials[used_for_rt(analysis.trials)]
+    if trials.empty:
+        return None
+    log_rt = np.log(trials["rt_s"].to_numpy(dtype="float64"))
+    low, high = at_least_factor(float(log_rt.min()), float(log_rt.max()), 2.0)
+    n_bins = int(np.clip(np.sqrt(len(log_rt)), 8, 32))
+    edges_s = np.exp(np.linspace(low, high, n_bins + 1))
+    panels = list(_panels(trials, analysis.factors))
+    figure, axes = _figure(len(panels), 0.9 + 1.9 * len(panels), share_x=True)
+    for ax, (name, rows) in zip(axes, panels, strict=True):
+        plot_rt_distribution(rows, ax, edges_s=edges_s)
+        ax.set_title(name, loc="left", fontsize=TEXT_PT, color=INK)
+    axes[-1].set_xlabel("RT of correct trials (s, log scale)")
+    return figure
+
+
+def _rt_over_session(analysis: Analysis) -> Figure | None:
+    trials = analysis.trials[used_for_rt(analysis.trials)]
+    if trials.empty:
+        return None
+    edges = _stretches(trials)
+    panels = list(_panels(trials, analysis.factors))
+    figure, axes = _figure(len(panels), 1.1 + 2.1 * len(panels), share_x=True, share_y=True)
+    for ax, (name, rows) in zip(axes, panels, strict=True):
+        plot_rt_over_session(rows, ax, edges=edges)
+        ax.set_title(name, loc="left", fontsize=TEXT_PT, color=INK)
+    axes[-1].set_xlabel("Trial of the session")
+    _legend_below(figure, axes)
+    return figure
+
+
+def _error_kinds(analysis: Analysis) -> Figure:
+    n_rules = analysis.error_totals["rule"].nunique()
+    figure, (ax,) = _figure(1, 1.7 + 0.65 * n_rules)
+    plot_error_kinds(analysis.error_totals, ax)
+    _legend_below(figure, [ax])
+    return figure
+
+
+def _figure(
+    n_panels: int, height_in: float, *, share_x: bool = False, share_y: bool = False
+) -> tuple[Figure, list[Axes]]:
+    figure = Figure(figsize=(_WIDTH_IN, height_in), layout="constrained")
+    axes = figure.subplots(n_panels, 1, sharex=share_x, sharey=share_y, squeeze=False)
+    return figure, list(axes[:, 0])
+
+
+def _legend_below(figure: Figure, axes: list[Axes]) -> None:
+    found: dict[str, Any] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if found:
+        figure.legend(
+            list(found.values()), list(found), loc="outside lower center", ncols=4, frameon=False,
+            fontsize=SMALL_PT, columnspacing=1.4, handlelength=1.8,
+        )  # fmt: skip
+
+
+def _panels(trials: pd.DataFrame, factors: tuple[str, ...]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Split trials by the factors other than rule, since modes are never drawn together."""
+    others = tuple(f for f in factors if f != "rule")
+    if not others:
+        yield "", trials
+        return
+    levels = order_cells(trials[list(others)].drop_duplicates(), factors=others)
+    for values in levels.itertuples(index=False, name=None):
+        level = dict(zip(others, values, strict=True))
+        name = cell_name(level)
+        yield name, trials[(trials[list(others)] == pd.Series(level)).all(axis=1)]
+
+
+def _stretches(trials: pd.DataFrame) -> FloatArray:
+    """Return the edges of about 12 stretches of at least 10 trials.
+
+    Where the blocks of all participants lie in the same places, each is cut into equal parts, so
+    that no stretch spans two blocks; otherwise the whole session is.
+    """
+    index = trials["trial_index"].astype("int64")
+    start, end = int(index.min()), int(index.max()) + 1
+    bounds = index.groupby(trials["block_index"]).agg(["min", "max"])
+    firsts, lasts = bounds["min"].to_numpy(), bounds["max"].to_numpy()
+    blocks = [start, end]
+    if bool((firsts[1:] > lasts[:-1]).all()):
+        blocks = [*(int(first) for first in firsts), end]
+    parts = max(1, round(_N_STRETCHES / (len(blocks) - 1)))
+    edges = [start]
+    for first, following in pairwise(blocks):
+        n = int(np.clip((following - first) // _MIN_STRETCH, 1, parts))
+        edges += [first + round((following - first) * k / n) for k in range(1, n + 1)]
+    return np.array(edges, dtype=np.float64)

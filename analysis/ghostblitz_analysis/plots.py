@@ -1,0 +1,319 @@
+"""Plots: small functions that draw a table on axes and return the axes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+from ghostblitz_analysis.measures import order_cells
+from ghostblitz_analysis.wording import ERROR_COLOURS, RULE_COLOURS, cell_name
+
+__all__ = [
+    "INK",
+    "SMALL_PT",
+    "TEXT_PT",
+    "at_least_factor",
+    "plot_accuracy",
+    "plot_error_kinds",
+    "plot_group_rt",
+    "plot_participant_accuracy",
+    "plot_participant_rt",
+    "plot_rt_distribution",
+    "plot_rt_over_session",
+]
+
+INK = "#222222"
+_SOFT, _FAINT = "#767676", "#DDDDDD"
+TEXT_PT, SMALL_PT = 10.0, 9.0
+_OTHER_RULE = "#555555"
+_FACTORS = ("rule", "block_kind", "mode")
+#: Places on the cell axis: between rules of a group, and between groups.
+_STEP, _GAP = 1.0, 0.7
+#: More cells than this get smaller labels.
+_MANY_CELLS = 6
+#: Ticks within a decade of seconds, by the most decades that they suit.
+_TICKS = ((2.0, (1.0, 2.0, 3.0, 5.0, 7.0)), (4.0, (1.0, 3.0)), (np.inf, (1.0,)))
+
+FloatArray = npt.NDArray[np.float64]
+
+
+# --- RT and accuracy per cell ---------------------------------------------------------------
+
+
+def plot_participant_rt(participant_cells: pd.DataFrame, ax: Axes) -> Axes:
+    """Draw each participant's geometric mean RT per cell, rules joined by a line.
+
+    A participant without an RT in a cell has no dot there, and no line to it.
+    """
+    return _plot_participants(participant_cells, ax, "geometric_mean_rt_s", scale=1)
+
+
+def plot_group_rt(group_cells: pd.DataFrame, ax: Axes) -> Axes:
+    """Draw the group's geometric mean RT per cell with its within-participant interval."""
+    stem = "geometric_mean_within_rt"
+    _plot_group(group_cells, ax, f"{stem}_s", f"{stem}_low_s", f"{stem}_high_s", scale=1)
+    ax.set_ylabel("Geometric mean RT (s, log scale)")
+    return _set_seconds_axis(ax, "y", _data_limits(ax))
+
+
+def plot_participant_accuracy(participant_cells: pd.DataFrame, ax: Axes) -> Axes:
+    """Draw each participant's accuracy per cell, in percent."""
+    return _plot_participants(participant_cells, ax, "p_correct", scale=100)
+
+
+def plot_accuracy(group_cells: pd.DataFrame, ax: Axes) -> Axes:
+    """Draw the mean accuracy over participants per cell with its t interval, in percent."""
+    names = "p_correct_participants", "p_correct_low", "p_correct_high"
+    _plot_group(group_cells, ax, *names, scale=100)
+    ax.set_ylabel("Correct (% of trials)")
+    lowest = _data_limits(ax)[0]
+    ax.set_ylim(min(90.0, 5 * np.floor((lowest - 1) / 5)) if lowest > 5 else -3, 102)
+    ax.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    return ax
+
+
+def _plot_participants(table: pd.DataFrame, ax: Axes, column: str, *, scale: float) -> Axes:
+    cells, places = _cell_places(table)
+    others = [f for f in cells.columns if f != "rule"]
+    n_people = table["participant_id"].nunique()
+    faint = float(np.clip(4 / n_people, 0.25, 0.8))
+    place_of = dict(zip(_tuples(cells), places, strict=True))
+    x = np.array([place_of[cell] for cell in _tuples(table[list(cells.columns)])])
+    y = _floats(table[column]) * scale
+    groups = table.groupby(["participant_id", *others], sort=False).indices.values()
+    lines = [np.column_stack([x[rows], y[rows]]) for rows in groups]
+    ax.add_collection(LineCollection(lines, colors=_SOFT, lw=0.7, alpha=faint, zorder=1))
+    for rule in cells["rule"].unique():
+        of_rule = (table["rule"] == rule).to_numpy(dtype=bool)
+        ax.plot(
+            x[of_rule], y[of_rule], "o", ms=4, mew=0, color=_rule_colour(rule), alpha=0.55, zorder=2
+        )
+    return _set_cell_axis(ax, cells, places)
+
+
+def _plot_group(
+    table: pd.DataFrame, ax: Axes, column: str, low: str, high: str, *, scale: float
+) -> Axes:
+    cells, places = _cell_places(table)
+    mean = _floats(table[column]) * scale
+    errors = np.vstack([mean - _floats(table[low]) * scale, _floats(table[high]) * scale - mean])
+    for i, rule in enumerate(table["rule"]):
+        if np.isnan(mean[i]):
+            continue
+        error = None if np.isnan(errors[:, i]).any() else errors[:, [i]]
+        ax.errorbar(
+            places[i], mean[i], yerr=error, fmt="D", ms=7, color=_rule_colour(rule), mec="white",
+            mew=1.2, ecolor=INK, elinewidth=1.6, capsize=5, capthick=1.6, zorder=4,
+        )  # fmt: skip
+    return _set_cell_axis(ax, cells, places)
+
+
+def _cell_places(table: pd.DataFrame) -> tuple[pd.DataFrame, FloatArray]:
+    """Return the cells in order and where they stand: rules side by side, groups apart."""
+    factors = tuple(f for f in _FACTORS if f in table.columns)
+    cells = order_cells(table[list(factors)].drop_duplicates(), factors=factors)
+    groups = _tuples(cells.drop(columns="rule"))
+    n_before = np.cumsum([False, *(a != b for a, b in pairwise(groups))])
+    return cells, np.arange(len(cells)) * _STEP + n_before * _GAP
+
+
+def _set_cell_axis(ax: Axes, cells: pd.DataFrame, places: FloatArray) -> Axes:
+    ax.set_xticks(places, [str(rule) for rule in cells["rule"]])
+    size = TEXT_PT if len(cells) <= _MANY_CELLS else SMALL_PT - 1.0
+    ax.set_xlim(places[0] - 0.6, places[-1] + 0.6)
+    others = cells.drop(columns="rule")
+    if others.shape[1] and not ax.child_axes:
+        names = [
+            cell_name(dict(zip(others.columns, levels, strict=True))) for levels in _tuples(others)
+        ]
+        groups: dict[str, list[float]] = {}
+        for name, place in zip(names, places, strict=True):
+            groups.setdefault(name.replace(", ", "\n"), []).append(place)
+        group_axis = ax.secondary_xaxis(location=-0.08)
+        group_axis.set_xticks([float(np.mean(at)) for at in groups.values()], list(groups))
+        group_axis.tick_params(length=0, labelsize=size, labelcolor=INK)
+        group_axis.spines["bottom"].set_visible(False)
+    _plain(ax).tick_params(axis="x", labelsize=size)
+    return ax
+
+
+# --- distributions and course of the session ------------------------------------------------
+
+
+def plot_rt_distribution(trials: pd.DataFrame, ax: Axes, *, edges_s: FloatArray) -> Axes:
+    """Draw histograms of RTs per rule, each as share of the rule's own trials.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        Trials that count for RT, of any number of participants.
+    ax : Axes
+        Where to draw.
+    edges_s : (n_bins + 1,) seconds
+        Bin edges, increasing.
+
+    Returns
+    -------
+    Axes
+        A rule without trials is not drawn.
+    """
+    for rule in _rules_of(trials):
+        rt_s = _floats(trials.loc[trials["rule"] == rule, "rt_s"])
+        share = np.histogram(rt_s, edges_s)[0] / len(rt_s) * 100
+        label = f"{rule} (n = {len(rt_s):,})"
+        style: dict[str, Any] = {"color": _rule_colour(rule), "baseline": 0}
+        ax.stairs(share, edges_s, fill=True, alpha=0.22, lw=0, **style)
+        ax.stairs(share, edges_s, lw=1.8, ls=_rule_line(rule), label=label, **style)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel("Trials (%)")
+    ax.yaxis.set_major_locator(MaxNLocator(4))
+    ax.legend(loc="upper right", frameon=False, fontsize=SMALL_PT)
+    return _set_seconds_axis(_plain(ax), "x", (float(edges_s[0]), float(edges_s[-1])))
+
+
+def plot_rt_over_session(trials: pd.DataFrame, ax: Axes, *, edges: FloatArray) -> Axes:
+    """Draw geometric mean RTs over the session per rule: participants thin, their mean bold.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        Trials that count for RT.
+    ax : Axes
+        Where to draw.
+    edges : (n_bins + 1,) trial indices
+        Stretches of the session over which RTs are averaged.
+    """
+    stretch = np.digitize(_floats(trials["trial_index"]), edges[1:-1])
+    middle = (edges[:-1] + edges[1:] - 1) / 2 + 1
+    log_rt = np.log(_floats(trials["rt_s"]))
+    frame = pd.DataFrame(
+        {"person": trials["participant_id"].to_numpy(dtype=object), "stretch": stretch,
+         "rule": trials["rule"].to_numpy(dtype=object), "log_rt": log_rt}
+    )  # fmt: skip
+    n_people = frame["person"].nunique()
+    for rule in _rules_of(trials):
+        of_rule = frame[frame["rule"] == rule]
+        means = of_rule.groupby(["person", "stretch"])["log_rt"].mean().unstack("stretch")
+        at = middle[means.columns.to_numpy(dtype=int)]
+        if n_people > 1:
+            faint = float(np.clip(3 / n_people, 0.12, 0.5))
+            lines = [np.column_stack([at, row]) for row in np.exp(means.to_numpy())]
+            colour = _rule_colour(rule)
+            ax.add_collection(LineCollection(lines, colors=colour, lw=0.8, alpha=faint, zorder=1))
+        group = np.exp(means.mean().to_numpy())
+        ax.plot(
+            at, group, ls=_rule_line(rule), marker="o", ms=5, mec="white", mew=0.8, lw=2.2,
+            color=_rule_colour(rule), label=rule, zorder=3,
+        )  # fmt: skip
+    ax.set_ylabel("RT (s, log scale)")
+    ax.set_xlim(edges[0] + 0.5 - 0.02 * np.ptp(edges), edges[-1] + 0.5 + 0.02 * np.ptp(edges))
+    ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    return _set_seconds_axis(_plain(ax), "y", _data_limits(ax))
+
+
+# --- errors ---------------------------------------------------------------------------------
+
+
+def plot_error_kinds(error_totals: pd.DataFrame, ax: Axes) -> Axes:
+    """Draw each rule's errors as one bar of stacked kinds, in percent of the rule's trials."""
+    rules = _rules_of(error_totals)
+    occurred = error_totals.loc[error_totals["n"] > 0, "error_kind"].unique()
+    kinds = [kind for kind in ERROR_COLOURS if kind in set(occurred)]
+    left = np.zeros(len(rules))
+    for kind in kinds:
+        rows = error_totals[error_totals["error_kind"] == kind].set_index("rule")
+        width = _floats(rows["p_of_trials"].reindex(rules)) * 100
+        ax.barh(
+            np.arange(len(rules)), width, left=left, height=0.6, color=ERROR_COLOURS[kind],
+            edgecolor="white", lw=1.0, label=kind.replace("_", " "),
+        )  # fmt: skip
+        left = left + width
+    sums = error_totals.drop_duplicates("rule").set_index("rule").loc[rules]
+    labels = [
+        f"{rule}\n{int(n_errors):,} of {int(n_trials):,} trials wrong"
+        for rule, n_errors, n_trials in zip(rules, sums["n_errors"], sums["n_trials"], strict=True)
+    ]
+    ax.set_yticks(np.arange(len(rules)), labels)
+    ax.set_ylim(len(rules) - 0.4, -0.6)
+    ax.set_xlim(0, max(1.0, float(left.max(initial=0.0)) * 1.04))
+    ax.set_xlabel("Errors (% of the rule's trials)")
+    if not kinds:
+        ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", color=_SOFT)
+    _plain(ax).grid(visible=False)
+    ax.grid(visible=True, axis="x", color=_FAINT, lw=0.8)
+    return ax
+
+
+# --- axes -----------------------------------------------------------------------------------
+
+
+def _set_seconds_axis(ax: Axes, which: str, limits_s: tuple[float, float]) -> Axes:
+    """Make an axis logarithmic, labelled in plain seconds, and at least a factor 3 long."""
+    axis = ax.yaxis if which == "y" else ax.xaxis
+    low, high = at_least_factor(np.log(limits_s[0]), np.log(limits_s[1]), 3.0)
+    pad = 0.04 * (high - low)
+    view = float(np.exp(low - pad)), float(np.exp(high + pad))
+    if which == "y":
+        ax.set(yscale="log", ylim=view)
+    else:
+        ax.set(xscale="log", xlim=view)
+    decades = (high - low) / np.log(10)
+    subs = next(subs for most, subs in _TICKS if decades <= most)
+    axis.set_major_locator(LogLocator(subs=subs, numticks=40))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    return ax
+
+
+def at_least_factor(low: float, high: float, factor: float) -> tuple[float, float]:
+    """Widen an interval on the log scale to at least a factor, about its middle."""
+    missing = max(np.log(factor) - (high - low), 0.0)
+    return low - missing / 2, high + missing / 2
+
+
+def _data_limits(ax: Axes) -> tuple[float, float]:
+    """Return the smallest and largest y of all lines and error bars on the axes."""
+    values = [np.asarray(line.get_ydata(), dtype=np.float64) for line in ax.lines]
+    for bars in ax.collections:
+        values += [np.asarray(path.vertices, dtype=np.float64)[:, 1] for path in bars.get_paths()]
+    joined = np.concatenate(values)
+    return float(np.nanmin(joined)), float(np.nanmax(joined))
+
+
+def _plain(ax: Axes) -> Axes:
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(_SOFT)
+    ax.tick_params(labelsize=TEXT_PT, color=_SOFT, labelcolor=INK)
+    ax.xaxis.label.set(size=TEXT_PT, color=INK)
+    ax.yaxis.label.set(size=TEXT_PT, color=INK)
+    ax.grid(visible=True, axis="y", color=_FAINT, lw=0.8)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def _rules_of(table: pd.DataFrame) -> list[str]:
+    rules = order_cells(table[["rule"]].drop_duplicates(), factors=("rule",))
+    return [str(rule) for rule in rules["rule"]]
+
+
+def _rule_colour(rule: str) -> str:
+    return RULE_COLOURS.get(rule, _OTHER_RULE)
+
+
+def _rule_line(rule: str) -> str:
+    return "-" if rule == "direct" else "--"
+
+
+def _tuples(table: pd.DataFrame) -> list[tuple[str, ...]]:
+    return list(table.itertuples(index=False, name=None))
+
+
+def _floats(values: pd.Series) -> FloatArray:
+    return values.to_numpy(dtype="float64", na_value=np.nan)

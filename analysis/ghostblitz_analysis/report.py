@@ -1,0 +1,245 @@
+"""One self-contained HTML page: what was found, in whom, how, and what is not known."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from ghostblitz_analysis.report_tables import (
+    accuracy_table,
+    cells_table,
+    contrasts_table,
+    error_meanings,
+    errors_table,
+    flow_table,
+    left_out,
+    participants_tables,
+    runs_table,
+)
+from ghostblitz_analysis.results import AnalysisResult
+from ghostblitz_analysis.solving import read_item_colours
+from ghostblitz_analysis.summary import error_sentences, rt_sentences
+from ghostblitz_analysis.wording import count_of, number
+from ghostblitz_task.cards import Card, parse_card
+from ghostblitz_task.drawing import card_svg, load_palette
+from ghostblitz_task.errors import ConfigError
+
+__all__ = ["render_report"]
+
+
+_PALETTE = "standard"
+_SEVERITIES = ("error", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class CardExample:
+    """A card of the data with its solution; `svg` is empty where its items have no drawing."""
+
+    rule: str
+    svg: Markup
+    text: str
+    answer: str
+    why: str
+
+
+def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    result : AnalysisResult
+        Everything to report.
+    figures_svg : mapping of str to str
+        The figures as SVG, by the names that `build_figures` gives.
+
+    Returns
+    -------
+    str
+        HTML that loads nothing from anywhere; every text of the data is escaped.
+    """
+    analysis, dataset = result.analysis, result.dataset
+    environment = Environment(
+        loader=PackageLoader("ghostblitz_analysis"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template("report.html.j2").render(
+        dataset=dataset,
+        analysis=analysis,
+        result=result,
+        settings=analysis.settings,
+        level=f"{analysis.settings.confidence:.0%}",
+        n_participants=count_of(analysis.n_participants, "participant"),
+        n_trials=count_of(len(analysis.trials), "trial"),
+        games=_listed(analysis.trials["game"]),
+        studies=_listed(analysis.trials["study_id"]),
+        banners=_banners(analysis.trials),
+        rt_sentences=rt_sentences(analysis),
+        error_sentences=error_sentences(analysis),
+        examples=_examples(analysis.trials),
+        figures={name: _inline_svg(name, svg) for name, svg in figures_svg.items()},
+        cells=cells_table(analysis),
+        accuracy=accuracy_table(analysis),
+        contrasts=contrasts_table(analysis),
+        left_out=left_out(analysis),
+        errors=errors_table(analysis),
+        error_meanings=error_meanings(analysis),
+        participants=participants_tables(analysis),
+        runs=runs_table(result),
+        flow=flow_table(analysis),
+        findings=sorted(result.findings, key=lambda f: _SEVERITIES.index(f.severity)),
+        notes=_further_notes(result),
+        timing=_timing(analysis.trials),
+        n_polled=sum(run.keys_polled is True for run in dataset.runs),
+        settings_json=json.dumps(analysis.settings.model_dump(mode="json"), indent=2),
+    )
+    return page
+
+
+# --- what stands at the top -----------------------------------------------------------------
+
+
+def _banners(trials: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """Return kind, big words and explanation for each source that is not people at our screen."""
+    words = {
+        "simulated": (
+            "SIMULATED DATA",
+            "A program answered, through the same session, scoring and log as a person would. "
+            "These figures show that the machinery works; they say nothing about people.",
+        ),
+        "robot": (
+            "PLAYED BY A ROBOT",
+            "A program watched the screen and pressed keys after drawn delays. These RTs test the "
+            "apparatus; they say nothing about people.",
+        ),
+        "imported": (
+            "IMPORTED DATA",
+            "These trials were recorded by other software. Every card was solved again here; what "
+            "the apparatus did, and how exact its times are, is not known.",
+        ),
+    }
+    people = trials.groupby("source")["participant_id"].nunique()
+    several = len(people) > 1
+    return [
+        (source, big + (f" ({count_of(int(people[source]), 'participant')})" if several else ""), s)
+        for source, (big, s) in words.items()
+        if source in people.index
+    ]
+
+
+def _examples(trials: pd.DataFrame) -> list[CardExample]:
+    """Return the first card of each rule, solved."""
+    examples = []
+    for rule in ("direct", "exclusion"):
+        of_rule = trials[trials["rule"] == rule]
+        if of_rule.empty:
+            continue
+        trial = of_rule.iloc[0]
+        colours = read_item_colours(trial["item_colours"])
+        card = parse_card(trial["card"], colours)
+        own = colours.get(str(trial["target"]), "")
+        if rule == "direct":
+            why = f"the {trial['target']} is shown in its own colour, {own}"
+        else:
+            why = (
+                f"no item is shown in its own colour; the {trial['target']} ({own}) is the only "
+                "one that is not depicted and whose colour is not shown"
+            )
+        shown = " and ".join(f"{p.item} in {p.colour}" for p in card.depicted)
+        answer = f"{trial['mode']} the {trial['answer']}"
+        examples.append(CardExample(rule, _card_drawing(rule, card), shown, answer, why))
+    return examples
+
+
+def _card_drawing(rule: str, card: Card) -> Markup:
+    try:
+        return _inline_svg(f"card-{rule}", card_svg(card, load_palette(_PALETTE)))
+    except ConfigError:  # A study's own items, which have no drawing: the words must do.
+        return Markup("")
+
+
+def _further_notes(result: AnalysisResult) -> list[str]:
+    """Return what loading noted and no finding repeats (a torn log is a finding of its run)."""
+    said = {finding.message for finding in result.findings}
+    return [] if result.dataset.runs else [n for n in result.dataset.notes if n not in said]
+
+
+# --- timing ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What the trials say about timing; null where it is not recorded.
+
+    Attributes
+    ----------
+    n_virtual : int
+        Trials of simulated participants, in which nothing was shown and no time was measured;
+        all other counts leave them out.
+    n_synchronised, n_unsynchronised, n_unknown : int
+        Trials by whether flips were seen to wait for the screen.
+    n_dropped : int or None
+        Trials in which a frame was missed while the card was shown.
+    longest_frame_ms : str
+        The longest frame while a card was shown.
+    resolution_ms : str
+        How coarsely response times are known, at worst.
+    devices : str
+        What responses came from.
+    """
+
+    n_virtual: int
+    n_synchronised: int
+    n_unsynchronised: int
+    n_unknown: int
+    n_dropped: int | None
+    longest_frame_ms: str
+    resolution_ms: str
+    devices: str
+
+
+def _timing(all_trials: pd.DataFrame) -> Timing:
+    trials = all_trials[all_trials["source"] != "simulated"]
+    synchronised = trials["display_synchronised"]
+    dropped = trials["n_dropped_frames"]
+    devices = trials["response_device"].dropna().value_counts()
+    return Timing(
+        n_virtual=len(all_trials) - len(trials),
+        n_synchronised=int(synchronised.fillna(False).sum()),
+        n_unsynchronised=int((~synchronised.fillna(True)).sum()),
+        n_unknown=int(synchronised.isna().sum()),
+        n_dropped=int((dropped > 0).fillna(False).sum()) if dropped.notna().any() else None,
+        longest_frame_ms=_worst_ms(trials["longest_frame_s"]),
+        resolution_ms=_worst_ms(trials["response_resolution_s"]),
+        devices=", ".join(f"{str(name).replace('_', ' ')} ({n:,})" for name, n in devices.items()),
+    )
+
+
+def _worst_ms(values_s: pd.Series) -> str:
+    found = values_s.dropna()
+    return number(float(found.max()) * 1000, 1) if len(found) else ""
+
+
+# --- small pieces ---------------------------------------------------------------------------
+
+
+def _listed(values: Iterable[str]) -> str:
+    return ", ".join(sorted({str(value) for value in values}))
+
+
+def _inline_svg(name: str, svg: str) -> Markup:
+    """Return an SVG for use inside the page, its ids made unlike those of other figures."""
+    start = svg.index("<svg")  # Leave the XML declaration and document type away.
+    body = re.sub(r"<metadata>.*?</metadata>", "", svg[start:], flags=re.DOTALL)
+    body = re.sub(r'\bid="', f'id="{name}-', body)
+    body = re.sub(r'((?:xlink:)?href)="#', rf'\1="#{name}-', body)
+    body = body.replace("url(#", f"url(#{name}-")
+    return Markup(body)

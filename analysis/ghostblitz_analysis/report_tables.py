@@ -1,0 +1,274 @@
+"""The tables of the report: every number as the text that stands on the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ghostblitz_analysis.exclusions import total_flow
+from ghostblitz_analysis.results import Analysis, AnalysisResult
+from ghostblitz_analysis.summary import rows_of
+from ghostblitz_analysis.wording import (
+    ERROR_MEANINGS,
+    MISSING,
+    cell_name,
+    interval,
+    number,
+    p_value,
+    percent,
+)
+
+__all__ = [
+    "ReportTable",
+    "accuracy_table",
+    "cells_table",
+    "contrasts_table",
+    "error_meanings",
+    "errors_table",
+    "flow_table",
+    "left_out",
+    "participants_tables",
+    "runs_table",
+]
+
+#: Longer tables are cut in the page; their CSV files are whole.
+MAX_ROWS = 200
+_CELLS_PER_TABLE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """A table as the page shows it.
+
+    Attributes
+    ----------
+    header : tuple of str
+        Column titles.
+    rows : tuple of tuple of str
+        Cells as text, not yet escaped.
+    n_left : int
+        Columns from the left that hold words; the others hold numbers.
+    n_more : int
+        Rows that are left out here.
+    groups : tuple of (str, int)
+        Titles above the header, each with the number of columns it spans; empty for none.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    n_left: int
+    n_more: int = 0
+    groups: tuple[tuple[str, int], ...] = ()
+
+
+def cells_table(analysis: Analysis) -> ReportTable:
+    """Return RT per cell: geometric mean with its interval, mean and median."""
+    header = (
+        *_titles(analysis.factors), "n", "RTs", "geometric mean (s)",
+        f"{analysis.settings.confidence:.0%} CI over participants", "mean (s)", "median (s)",
+    )  # fmt: skip
+    rows = [
+        (
+            *(str(row[factor]) for factor in analysis.factors),
+            _count(row["n_participants"]),
+            _count(row["n_rt"]),
+            number(row["geometric_mean_rt_s"], 3),
+            interval(row["geometric_mean_rt_low_s"], row["geometric_mean_rt_high_s"], 3),
+            number(row["mean_rt_s"], 3),
+            number(row["median_rt_s"], 3),
+        )
+        for row in rows_of(analysis.group_cells)
+    ]
+    return ReportTable(header, tuple(rows), len(analysis.factors))
+
+
+def accuracy_table(analysis: Analysis) -> ReportTable:
+    """Return accuracy per cell, over trials and over participants."""
+    header = (
+        *_titles(analysis.factors), "trials", "correct", "accuracy, all trials (%)",
+        "mean of participants (%)", f"{analysis.settings.confidence:.0%} CI",
+    )  # fmt: skip
+    rows = []
+    for row in rows_of(analysis.group_cells):
+        low, high = row["p_correct_low"], row["p_correct_high"]
+        bounds = MISSING if low is None else interval(100 * low, 100 * high, 2)
+        rows.append(
+            (
+                *(str(row[factor]) for factor in analysis.factors),
+                _count(row["n_trials"]),
+                _count(row["n_correct"]),
+                percent(row["p_correct"], 2),
+                percent(row["p_correct_participants"], 2),
+                bounds,
+            )
+        )
+    return ReportTable(header, tuple(rows), len(analysis.factors))
+
+
+def contrasts_table(analysis: Analysis) -> ReportTable | None:
+    """Return the rules compared, or None where only one was played."""
+    if analysis.contrasts.empty:
+        return None
+    level = f"{analysis.settings.confidence:.0%} CI"
+    others = tuple(factor for factor in analysis.factors if factor != "rule")
+    header = (
+        *_titles(others), "contrast", "n", "RT ratio", level, "difference (s)", level,
+        "dz", "t (df)", "p",
+    )  # fmt: skip
+    rows = [
+        (
+            *(str(row[factor]) for factor in others),
+            row["contrast"],
+            _count(row["n_participants"]),
+            number(row["rt_ratio"], 3),
+            interval(row["rt_ratio_low"], row["rt_ratio_high"], 3),
+            number(row["difference_s"], 3),
+            interval(row["difference_low_s"], row["difference_high_s"], 3),
+            number(row["dz"], 2),
+            MISSING if row["t"] is None else f"{number(row['t'], 2)} ({row['df']})",
+            p_value(row["p"]),
+        )
+        for row in rows_of(analysis.contrasts)
+    ]
+    return ReportTable(header, tuple(rows), len(others) + 1)
+
+
+def left_out(analysis: Analysis) -> list[str]:
+    """Say what each contrast and cell lacks."""
+    others = [factor for factor in analysis.factors if factor != "rule"]
+    lines = []
+    for row in rows_of(analysis.contrasts):
+        cell = cell_name({factor: row[factor] for factor in others})
+        where = f"{row['contrast']}{f' in {cell}' if cell else ''}"
+        if row["n_left_out"]:
+            names = json.loads(row["left_out"])
+            shown = ", ".join(names[:MAX_ROWS])
+            lines.append(f"{where}: left out, having no RT in one of the two cells: {shown}")
+        if row["note"]:
+            lines.append(f"{where}: {row['note']}")
+    notes = [row["note"] for row in rows_of(analysis.group_cells) if row["note"]]
+    return lines + [f"Cells: {note}" for note in dict.fromkeys(notes)]
+
+
+def errors_table(analysis: Analysis) -> ReportTable:
+    """Return a row per error kind that occurred; two columns per rule."""
+    totals = analysis.error_totals
+    rules = [str(rule) for rule in dict.fromkeys(totals["rule"])]
+    header = ["kind of error", *["errors", "% of errors", "% of trials"] * len(rules)]
+    rows = []
+    for kind in _kinds_found(analysis):
+        cells = [kind.replace("_", " ")]
+        of_kind = {r["rule"]: r for r in rows_of(totals[totals["error_kind"] == kind])}
+        for rule in rules:
+            row = of_kind[rule]
+            cells += [_count(row["n"]), percent(row["p_of_errors"]), percent(row["p_of_trials"], 2)]
+        rows.append(tuple(cells))
+    firsts = {row["rule"]: row for row in rows_of(totals)}
+    total = ["all errors"]
+    for rule in rules:
+        row = firsts[rule]
+        whole = row["n_errors"] / row["n_trials"] if row["n_trials"] else None
+        share = "100.0" if row["n_errors"] else MISSING
+        total += [_count(row["n_errors"]), share, percent(whole, 2)]
+    groups = (("", 1), *((f"{rule} cards", 3) for rule in rules))
+    return ReportTable(tuple(header), (*rows, tuple(total)), 1, groups=groups)
+
+
+def _kinds_found(analysis: Analysis) -> list[str]:
+    totals = analysis.error_totals
+    found = set(totals.loc[totals["n"] > 0, "error_kind"])
+    return [kind for kind in ERROR_MEANINGS if kind in found]
+
+
+def error_meanings(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return the kinds of error that occurred, each with what it means."""
+    return [(kind.replace("_", " "), ERROR_MEANINGS[kind]) for kind in _kinds_found(analysis)]
+
+
+def participants_tables(analysis: Analysis) -> list[ReportTable]:
+    """Return a row per participant with RT and accuracy per cell; a few cells per table."""
+    names = [cell_name(cell) for cell in _cells(analysis)]
+    people: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in rows_of(analysis.participant_cells):
+        name = cell_name({factor: row[factor] for factor in analysis.factors})
+        people.setdefault(row["participant_id"], {})[name] = row
+    shown = list(people.items())[:MAX_ROWS]
+    tables = []
+    for start in range(0, len(names), _CELLS_PER_TABLE):
+        part = names[start : start + _CELLS_PER_TABLE]
+        rows = [(person, *_person_cells(found, part)) for person, found in shown]
+        header = ("participant", *("correct", "RTs", "RT (s)") * len(part))
+        groups = (("", 1), *((name, 3) for name in part))
+        tables.append(ReportTable(header, tuple(rows), 1, len(people) - len(rows), groups))
+    return tables
+
+
+def _cells(analysis: Analysis) -> list[dict[str, str]]:
+    rows = rows_of(analysis.group_cells)
+    return [{factor: row[factor] for factor in analysis.factors} for row in rows]
+
+
+def _person_cells(found: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        row = found[name]
+        yield f"{row['n_correct']}/{row['n_trials']}"
+        yield _count(row["n_rt"])
+        yield number(row["geometric_mean_rt_s"], 3)
+
+
+def runs_table(result: AnalysisResult) -> ReportTable | None:
+    """Return a row per log, or None where the data have none."""
+    runs = result.dataset.runs
+    if not runs:
+        return None
+    synchronised = {True: "yes", False: "no", None: "not known"}
+    header = (
+        "participant", "session", "run", "answered by", "ended", "synchronised display",
+        "trials of planned", "seed", "began (UTC)",
+    )  # fmt: skip
+    rows = [
+        (
+            run.participant_id,
+            str(run.session),
+            f"{run.run}, resumed" if run.resumes_file else str(run.run),
+            f"{run.source} ({run.participant_model})" if run.participant_model else run.source,
+            run.status + (" (last line torn)" if run.torn else ""),
+            "virtual" if run.source == "simulated" else synchronised[run.display_synchronised],
+            f"{_count(run.n_trials)} of {_count(run.n_trials_planned)}",
+            str(run.seed),
+            run.started_utc[:16].replace("T", " ") if run.started_utc else MISSING,
+        )
+        for run in runs[:MAX_ROWS]
+    ]
+    return ReportTable(header, tuple(rows), 6, len(runs) - len(rows))
+
+
+def flow_table(analysis: Analysis) -> ReportTable:
+    """Return what each exclusion met, took out and left, over all participants."""
+    header = ("", "reason", "takes a trial out of", "meet it", "newly out", "left")
+    scopes = {"all": "everything", "rt": "RT measures"}
+    flow = rows_of(total_flow(analysis.audit))
+    n_trials = len(analysis.trials)
+    rows = [("", "all trials", "", "", "", _count(n_trials))]
+    rows += [
+        (
+            str(row["step"]),
+            row["reason"],
+            scopes[row["scope"]],
+            _count(row["n_flagged"]),
+            _count(row["n_newly_excluded"]),
+            _count(row["n_left"]),
+        )
+        for row in flow
+    ]
+    return ReportTable(header, tuple(rows), 3)
+
+
+def _titles(factors: Sequence[str]) -> tuple[str, ...]:
+    return tuple(factor.replace("block_kind", "blocks") for factor in factors)
+
+
+def _count(n: int) -> str:
+    return f"{n:,}"

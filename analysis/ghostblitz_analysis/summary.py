@@ -1,0 +1,210 @@
+"""The main results in words and as text for a terminal; every number comes from the tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ghostblitz_analysis.results import Analysis, AnalysisResult
+from ghostblitz_analysis.wording import (
+    MISSING,
+    cell_name,
+    count_of,
+    interval,
+    number,
+    p_value,
+    percent,
+    proportion,
+    source_note,
+)
+
+__all__ = ["error_sentences", "rows_of", "rt_sentences", "summary_text"]
+
+
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table's rows with plain Python values; missing is None."""
+    plain = table.astype(object).where(table.notna(), None)
+    return [{str(k): v for k, v in row.items()} for row in plain.to_dict("records")]
+
+
+def rt_sentences(analysis: Analysis) -> list[str]:
+    """Say per contrast how much longer a rule took than direct matches, and in how many people.
+
+    Where there is no contrast, say which RTs there are.
+    """
+    level = f"{analysis.settings.confidence:.0%} CI"
+    sentences = []
+    for row in rows_of(analysis.contrasts):
+        where = _where(analysis, row)
+        rule, reference = row["contrast"].split(" / ")
+        if row["rt_ratio"] is None:
+            sentences.append(
+                f"{where}no participant has RTs for both {reference} and {rule} cards."
+            )
+            continue
+        text = (
+            f"{where}{rule} cards took {number(row['rt_ratio'], 2)} times as long as {reference} "
+            "cards"
+        )
+        if row["rt_ratio_low"] is None:
+            text += f" ({row['note']})"
+        else:
+            text += f" ({level} {interval(row['rt_ratio_low'], row['rt_ratio_high'], 2)}"
+            text += f"; {count_of(row['n_participants'], 'participant')})"
+        text += f": {_rt_of(analysis, row, rule)} against {_rt_of(analysis, row, reference)}"
+        sentences.append(text + ".")
+    if not sentences:
+        for row in rows_of(analysis.group_cells):
+            rt = row["geometric_mean_rt_s"]
+            found = (
+                f"a geometric mean RT of {number(rt, 3)} s" if rt is not None else "no usable RT"
+            )
+            name = cell_name({factor: row[factor] for factor in analysis.factors})
+            sentences.append(f"{name} cards: {found}; there is no other rule to compare with.")
+    return [text[0].upper() + text[1:] for text in sentences]
+
+
+def error_sentences(analysis: Analysis) -> list[str]:
+    """Say per rule how many trials were wrong, and which kind of error was the most frequent."""
+    sentences = []
+    for rule, rows in analysis.error_totals.groupby("rule", sort=False):
+        first = rows_of(rows)[0]
+        n_errors, n_trials = first["n_errors"], first["n_trials"]
+        share = percent(n_errors / n_trials) if n_trials else MISSING
+        text = f"{str(rule).capitalize()} cards: {n_errors} of {n_trials:,} trials wrong ({share}%)"
+        if n_errors:
+            top = max(rows_of(rows), key=lambda row: row["n"])
+            kind = top["error_kind"].replace("_", " ")
+            text += f", most often {kind} ({top['n']})"
+        sentences.append(text + ".")
+    return sentences
+
+
+def summary_text(result: AnalysisResult) -> str:
+    """Return what the command prints: cells, contrasts, errors, and where the report is."""
+    analysis, dataset = result.analysis, result.dataset
+    head = f"{dataset.name}: {count_of(analysis.n_participants, 'participant')}, "
+    head += count_of(len(analysis.trials), "trial")
+    note = source_note(analysis.sources)
+    blocks = [
+        head + (f"  ({note.upper()})" if note else ""),
+        _cell_lines(analysis),
+        _contrast_lines(analysis),
+        _error_lines(analysis),
+        _finding_lines(result),
+        f"Report: {result.report}",
+    ]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _cell_lines(analysis: Analysis) -> str:
+    header = [*(_factor_title(f) for f in analysis.factors)]
+    n_left = len(header)
+    header += ["people", "trials", "RTs", "geom. mean RT (s)", "mean (s)", "median (s)", "accuracy"]
+    rows = [
+        [
+            *(str(row[factor]) for factor in analysis.factors),
+            str(row["n_participants"]),
+            str(row["n_trials"]),
+            str(row["n_rt"]),
+            number(row["geometric_mean_rt_s"], 3),
+            number(row["mean_rt_s"], 3),
+            number(row["median_rt_s"], 3),
+            proportion(row["p_correct"], 4),
+        ]
+        for row in rows_of(analysis.group_cells)
+    ]
+    title = "RT of correct trials (mean over participants) and accuracy (all trials)"
+    return f"{title}\n{_aligned(header, rows, n_left)}"
+
+
+def _contrast_lines(analysis: Analysis) -> str:
+    if analysis.contrasts.empty:
+        return ""
+    others = [factor for factor in analysis.factors if factor != "rule"]
+    header = [*(_factor_title(f) for f in others), "contrast"]
+    n_left = len(header)
+    header += ["people", "RT ratio", f"{analysis.settings.confidence:.0%} CI", "dz", "t", "df", "p"]
+    rows, notes = [], []
+    for row in rows_of(analysis.contrasts):
+        rows.append(
+            [
+                *(str(row[factor]) for factor in others),
+                row["contrast"],
+                str(row["n_participants"]),
+                number(row["rt_ratio"], 3),
+                interval(row["rt_ratio_low"], row["rt_ratio_high"], 3),
+                number(row["dz"], 2),
+                number(row["t"], 2),
+                MISSING if row["df"] is None else str(row["df"]),
+                p_value(row["p"]),
+            ]
+        )
+        where = _where(analysis, row)
+        if row["note"]:
+            notes.append(f"  {where}{row['note']}")
+        if row["n_left_out"]:
+            notes.append(f"  {where}left out for want of RTs: {_named(row['left_out'])}")
+    return "\n".join(["RT per rule", _aligned(header, rows, n_left), *notes])
+
+
+def _error_lines(analysis: Analysis) -> str:
+    lines = ["Errors"]
+    for rule, rows in analysis.error_totals.groupby("rule", sort=False):
+        found = rows_of(rows)
+        kinds = [f"{r['error_kind'].replace('_', ' ')} {r['n']}" for r in found if r["n"]]
+        kinds_text = f": {', '.join(kinds)}" if kinds else ""
+        lines.append(
+            f"  {rule}: {found[0]['n_errors']} errors in {found[0]['n_trials']} trials{kinds_text}"
+        )
+    return "\n".join(lines)
+
+
+def _finding_lines(result: AnalysisResult) -> str:
+    shown = [f for f in result.findings if f.severity != "info"]
+    lines = [f"  {f.severity}: {f.where}: {f.message}" for f in shown[:_MAX_FINDINGS]]
+    more = len(shown) - len(lines)
+    lines += [f"  and {more} more in the report"] if more else []
+    return "\n".join(["To look at", *lines]) if lines else ""
+
+
+_MAX_FINDINGS = 10
+_MAX_NAMES = 10
+
+
+def _named(left_out: str) -> str:
+    names = json.loads(left_out)
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _where(analysis: Analysis, row: Mapping[str, Any]) -> str:
+    others = {factor: row[factor] for factor in analysis.factors if factor != "rule"}
+    return f"in {cell_name(others)}, " if others else ""
+
+
+def _rt_of(analysis: Analysis, row: Mapping[str, Any], rule: str) -> str:
+    cells = analysis.group_cells
+    wanted = {f: rule if f == "rule" else row[f] for f in analysis.factors}
+    match = (cells[list(analysis.factors)] == pd.Series(wanted)).all(axis=1)
+    return f"{number(cells.loc[match, 'geometric_mean_rt_s'].iloc[0], 3)} s"
+
+
+def _factor_title(factor: str) -> str:
+    return factor.replace("block_kind", "blocks")
+
+
+def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]], n_left: int) -> str:
+    """Lay a table out in columns: the first so many left-aligned, the others right-aligned."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    return "\n".join(
+        "  "
+        + "  ".join(
+            text.ljust(width) if i < n_left else text.rjust(width)
+            for i, (text, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in [header, *rows]
+    )

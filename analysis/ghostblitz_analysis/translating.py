@@ -1,0 +1,410 @@
+"""Rows of a source in the words of the schema, checked against the rules of the game."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Mapping as MappingType
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ghostblitz_analysis.imported_tables import check_seconds, derive_columns
+from ghostblitz_analysis.mapping import Mapping, comparable
+from ghostblitz_analysis.numbering import number_trials
+from ghostblitz_analysis.solving import GameOptions, Solver, item_colours_text
+from ghostblitz_analysis.sources import split_list
+from ghostblitz_analysis.tables import RawTable
+from ghostblitz_task.cards import is_name
+from ghostblitz_task.errors import CardError, ConfigError, DatasetError
+from ghostblitz_task.games import GameSettings, make_game, suggestion
+from ghostblitz_task.schema import FACTOR_PREFIX, column
+
+__all__ = ["Translation", "as_number", "translate"]
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+#: Cards that are well written but have no single answer.
+_UNSOLVABLE = (
+    "several_direct_matches", "no_candidate", "several_candidates", "ambiguous_rulebook",
+)  # fmt: skip
+#: A median below this many milliseconds is no reaction time but seconds.
+_SECONDS_BELOW_S = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """Columns of the schema, and what happened on the way."""
+
+    columns: dict[str, list[Any]]
+    n_unsolvable: int
+    first_unsolvable: str | None
+    notes: tuple[str, ...]
+
+
+def as_number(cell: str, decimal: str) -> float | None:
+    """Read a finite number with this decimal mark; None if it is not one."""
+    text = cell.strip()
+    if decimal == ",":
+        text = "x" if "." in text else text.replace(",", ".")
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    return value if math.isfinite(value) else None
+
+
+def translate(raw: RawTable, mapping: Mapping) -> Translation:
+    """Translate the rows of a source, solve their cards and compare with what it says.
+
+    Raises
+    ------
+    DatasetError
+        Naming the row, its column, what was found and what was expected.
+    """
+    source = _Source(raw, mapping)
+    columns, notes = _facts(source)
+    solver = Solver(GameOptions(mapping.game.shout_item))
+    rule_or_none, first = _rules(columns, source, solver)
+    rules = [rule for rule in rule_or_none if rule is not None]
+    n_unsolvable = len(rule_or_none) - len(rules)
+    if n_unsolvable:
+        solvable = [rule is not None for rule in rule_or_none]
+        source = _Source(raw.keep(solvable), mapping)
+        columns = {
+            name: [v for v, kept in zip(values, solvable, strict=True) if kept]
+            for name, values in columns.items()
+        }
+    if not rules:
+        raise DatasetError(f"no card has a single answer; {first}")
+    numbers, more_notes = number_trials(
+        columns["participant_id"], source.optional("session"), source.optional("block"),
+        source.optional("trial"), source.raw.places, mapping.columns,
+    )  # fmt: skip
+    columns |= numbers
+    columns["block_type"] = _block_types(columns, rules, source)
+    columns |= derive_columns(columns, source.raw.places, solver, on_unsolvable=_never)
+    _compare(columns, source)
+    for name, title in mapping.factors.items():
+        columns[FACTOR_PREFIX + name] = source.factor(name, title)
+    order = sorted(range(len(rules)), key=lambda row: columns["_order"][row])
+    del columns["_order"]
+    columns = {name: [values[row] for row in order] for name, values in columns.items()}
+    return Translation(columns, n_unsolvable, first, (*notes, *more_notes))
+
+
+def _never(row: int, error: CardError) -> bool:
+    raise AssertionError(f"row {row} was solved before: {error}")
+
+
+class _Source:
+    """The rows of a source, read by the settings that name its columns."""
+
+    def __init__(self, raw: RawTable, mapping: Mapping) -> None:
+        self.raw = raw
+        self.mapping = mapping
+        self.titles = mapping.columns
+        self.levels = mapping.levels
+        self._missing = set(mapping.source.missing)
+
+    def cells(self, title: str) -> list[str | None]:
+        """Return the cells of a column, without spaces at the ends; None where blank."""
+        return [
+            None if cell is None or cell in self._missing or not cell.strip() else cell.strip()
+            for cell in self.raw.columns[title]
+        ]
+
+    def optional(self, setting: str) -> list[str | None] | None:
+        """Return the cells of the column that a setting names, or None if it names none."""
+        title = getattr(self.titles, setting)
+        return None if title is None else self.cells(title)
+
+    def levels_of(self, setting: str, own: Sequence[str]) -> list[Any] | None:
+        """Return a column in our level names; every value must be a known one."""
+        name = "mode" if setting == "response_mode" else setting
+        cells = self.optional(setting)
+        if cells is None:
+            return None
+        stated: dict[str, Any] = getattr(self.levels, name) or {level: level for level in own}
+        known = {comparable(key): value for key, value in stated.items()}
+        values: list[Any] = []
+        for cell, place in zip(cells, self.raw.places, strict=True):
+            if cell is not None and comparable(cell) not in known:
+                raise DatasetError(
+                    f"{place}: {getattr(self.titles, setting)} is {cell!r}, which is no level of "
+                    f"levels.{name} ({', '.join(stated)}){suggestion(cell, stated)}"
+                )
+            values.append(None if cell is None else known[comparable(cell)])
+        return values
+
+    def factor(self, name: str, title: str) -> list[str | None]:
+        """Return a further column as text, renamed where the mapping says so."""
+        known = {comparable(k): v for k, v in self.levels.factors.get(name, {}).items()}
+        return [None if c is None else known.get(comparable(c), c) for c in self.cells(title)]
+
+    def lists(self, titles: Sequence[str], *, kind: str) -> list[tuple[str, ...]]:
+        """Return lists of items or colours, in our names, from one column or several."""
+        known = {comparable(k): v for k, v in getattr(self.levels, kind).items()}
+        split: dict[tuple[str | None, ...], tuple[str, ...]] = {}
+        result = []
+        columns = [self.cells(title) for title in titles]
+        for cells, place in zip(zip(*columns, strict=True), self.raw.places, strict=True):
+            if cells not in split:
+                names = [cell for cell in cells if cell is not None]
+                if len(titles) == 1 and names:
+                    names = split_list(names[0], self.titles.list_separator)
+                renamed = tuple(known.get(comparable(name), name) for name in names)
+                if not renamed:
+                    raise DatasetError(f"{place}: {', '.join(titles)} is blank")
+                for name in renamed:
+                    if not is_name(name):
+                        raise DatasetError(
+                            f"{place}: {name!r} cannot name an {kind} on a card (spaces, colons, "
+                            f"@ and brackets cannot); rename it in levels.{kind}, or set "
+                            "columns.list_separator"
+                        )
+                split[cells] = renamed
+            result.append(split[cells])
+        return result
+
+
+def _facts(source: _Source) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
+    mapping, n_rows = source.mapping, len(source.raw)
+    columns: dict[str, list[Any]] = {
+        "study_id": [mapping.dataset.name] * n_rows,
+        "game": [mapping.game.name] * n_rows,
+        # Ids are kept to the letter.
+        "participant_id": list(source.raw.columns[mapping.columns.participant]),
+        "run": [1] * n_rows,
+        "source": ["imported"] * n_rows,
+        "phase": source.levels_of("phase", column("phase").levels) or ["test"] * n_rows,
+        "item_colours": _item_colours(source),
+        "card": _cards(source),
+        "deadline_s": [mapping.responses.deadline_s] * n_rows,
+    }
+    for value, place in zip(columns["phase"], source.raw.places, strict=True):
+        if value is None:
+            raise DatasetError(f"{place}: {mapping.columns.phase} is blank; every trial has one")
+    notes = _responses(source, columns)
+    return columns, notes
+
+
+def _item_colours(source: _Source) -> list[str]:
+    titles, game = source.titles, source.mapping.game
+    if titles.items is None or titles.item_colours is None:
+        try:
+            own = make_game(GameSettings(game.name, game.item_colours, game.n_pictures or 1))
+        except ConfigError as error:
+            raise DatasetError(f"the mapping: {error}") from error
+        return [item_colours_text(own.item_colours)] * len(source.raw)
+    texts: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
+    result = []
+    items = source.lists(titles.items, kind="item")
+    colours = source.lists(titles.item_colours, kind="colour")
+    for pair, place in zip(zip(items, colours, strict=True), source.raw.places, strict=True):
+        if pair not in texts:
+            _check_pair(*pair, place, titles.items, titles.item_colours)
+            if len(set(pair[0])) < len(pair[0]):
+                raise DatasetError(f"{place}: {' '.join(pair[0])} names an item twice")
+            texts[pair] = item_colours_text(dict(zip(*pair, strict=True)))
+        result.append(texts[pair])
+    return result
+
+
+def _check_pair(
+    items: tuple[str, ...],
+    colours: tuple[str, ...],
+    place: str,
+    item_titles: Sequence[str],
+    colour_titles: Sequence[str],
+) -> None:
+    if len(items) != len(colours):
+        raise DatasetError(
+            f"{place}: {', '.join(item_titles)} holds {len(items)} items ({' '.join(items)}), but "
+            f"{', '.join(colour_titles)} {len(colours)} colours ({' '.join(colours)})"
+        )
+
+
+def _cards(source: _Source) -> list[str]:
+    titles, n_pictures = source.titles, source.mapping.game.n_pictures
+    cards = []
+    if titles.card is not None:
+        for cell, place in zip(source.cells(titles.card), source.raw.places, strict=True):
+            if cell is None:
+                raise DatasetError(f"{place}: {titles.card} is blank; every trial shows a card")
+            cards.append(" ".join(cell.split()))
+    elif titles.picture_items is not None and titles.picture_colours is not None:
+        items = source.lists(titles.picture_items, kind="item")
+        colours = source.lists(titles.picture_colours, kind="colour")
+        for pair, place in zip(zip(items, colours, strict=True), source.raw.places, strict=True):
+            _check_pair(*pair, place, titles.picture_items, titles.picture_colours)
+            cards.append(" ".join(f"{item}:{colour}" for item, colour in zip(*pair, strict=True)))
+    for card, place in zip(cards, source.raw.places, strict=True):
+        if n_pictures is not None and len(card.split()) != n_pictures:
+            raise DatasetError(
+                f"{place}: card '{card}' has {len(card.split())} pictures, but game.n_pictures "
+                f"is {n_pictures}"
+            )
+    return cards
+
+
+def _responses(source: _Source, columns: dict[str, list[Any]]) -> tuple[str, ...]:
+    """Add response, mode and RT to the columns; return notes about them."""
+    titles, settings = source.titles, source.mapping.responses
+    keys = {comparable(k): v for k, v in source.levels.response.items()}
+    items = {comparable(k): v for k, v in source.levels.item.items()}
+    none = {comparable(text) for text in settings.no_response}
+    modes = source.levels_of("response_mode", column("mode").levels)
+    if modes is None:
+        modes = ["grab"] * len(source.raw)
+    found: dict[str, list[Any]] = {"response": [], "response_mode": [], "rt_s": []}
+    n_ignored = 0
+    rows = zip(
+        source.cells(titles.response), modes, source.cells(titles.rt), source.raw.places,
+        strict=True,
+    )  # fmt: skip
+    for cell, mode, rt, place in rows:
+        if cell is None or comparable(cell) in none:
+            if settings.blank == "error":
+                raise DatasetError(
+                    f"{place}: {titles.response} is {'blank' if cell is None else repr(cell)}; "
+                    'drop such rows with a filter, or set responses.blank = "late" if these are '
+                    "trials that nobody answered in time"
+                )
+            n_ignored += rt is not None
+            values: tuple[Any, ...] = (None, None, None)
+        else:
+            response = keys.get(comparable(cell)) or items.get(comparable(cell), cell)
+            if mode is None:
+                raise DatasetError(f"{place}: {titles.response_mode} is blank; write how it was")
+            values = (response, mode, _rt_s(rt, source, place))
+        for name, value in zip(found, values, strict=True):
+            found[name].append(value)
+    _check_unit(found["rt_s"], source)
+    check_seconds(found["rt_s"], columns["participant_id"], f"column {titles.rt}")
+    columns.update(found)
+    return (f"{n_ignored} late trials had an RT, which is left out",) if n_ignored else ()
+
+
+def _rt_s(cell: str | None, source: _Source, place: str) -> float:
+    title = source.titles.rt
+    if cell is None:
+        raise DatasetError(f"{place}: {title} is blank, but there is a response")
+    number = as_number(cell, source.mapping.source.decimal)
+    if number is None:
+        raise DatasetError(
+            f"{place}: {title} is {cell!r}, which is no number with decimal mark "
+            f"{source.mapping.source.decimal!r}"
+        )
+    if number < 0:
+        raise DatasetError(
+            f"{place}: {title} is {cell}, but an RT cannot be negative; drop such rows with a "
+            "filter (below = 0)"
+        )
+    rt_s = number / 1000 if source.titles.rt_unit == "ms" else number
+    deadline_s = source.mapping.responses.deadline_s
+    if deadline_s is not None and rt_s > deadline_s:
+        raise DatasetError(
+            f"{place}: {title} is {cell}, beyond responses.deadline_s = {deadline_s}"
+        )
+    return rt_s
+
+
+def _check_unit(rt_s: Sequence[float | None], source: _Source) -> None:
+    times = [value for value in rt_s if value is not None]
+    if source.titles.rt_unit == "ms" and times and statistics.median(times) < _SECONDS_BELOW_S:
+        raise DatasetError(
+            f"column {source.titles.rt}: the median RT is {statistics.median(times) * 1000:g} ms, "
+            'which looks like seconds; set columns.rt_unit = "s"'
+        )
+
+
+def _rules(
+    columns: MappingType[str, list[Any]], source: _Source, solver: Solver
+) -> tuple[list[str | None], str | None]:
+    """Return the rule of every card, None where it has no single answer, and the first such."""
+    drop = source.mapping.checks.on_unsolvable == "drop"
+    rules: list[str | None] = []
+    first = None
+    names = ("game", "item_colours", "card")
+    rows = zip(*(columns[name] for name in names), source.raw.places, strict=True)
+    for game, item_colours, card, place in rows:
+        try:
+            solved = solver.solve(game, item_colours, card)
+        except DatasetError as error:
+            raise DatasetError(f"{place}: {error}") from error
+        if isinstance(solved, CardError):
+            first = first or f"{place}: {solved}"
+            if not drop or solved.code not in _UNSOLVABLE:
+                raise DatasetError(f"{place}: {solved} (the items are {item_colours})")
+            rules.append(None)
+        else:
+            rules.append(solved.stimulus.solution.rule)
+    return rules, first
+
+
+def _block_types(
+    columns: MappingType[str, list[Any]], rules: Sequence[str], source: _Source
+) -> list[str]:
+    """Return the type of each trial's block, as stated or as its cards have it."""
+    blocks = list(
+        zip(columns["participant_id"], columns["session"], columns["block_index"], strict=True)
+    )
+    stated = source.levels_of("block_type", column("block_type").levels)
+    if stated is None:
+        seen: dict[tuple[Any, ...], set[str]] = {}
+        for block, rule in zip(blocks, rules, strict=True):
+            seen.setdefault(block, set()).add(rule)
+        return ["mixed" if len(seen[b]) > 1 else rules[row] for row, b in enumerate(blocks)]
+    types: list[str] = []
+    first: dict[tuple[Any, ...], tuple[str, str]] = {}
+    for block, rule, level, place in zip(blocks, rules, stated, source.raw.places, strict=True):
+        title = source.titles.block_type
+        if level is None:
+            raise DatasetError(f"{place}: {title} is blank; every block has a type")
+        block_type = rule if level == "pure" else level
+        other, other_place = first.setdefault(block, (block_type, place))
+        if other != block_type:
+            raise DatasetError(
+                f"{place}: {title} makes this block {block_type}, but {other} in {other_place}; "
+                "a block has one type"
+            )
+        types.append(block_type)
+    return types
+
+
+def _compare(columns: MappingType[str, list[Any]], source: _Source) -> None:
+    """Compare what the source says of rule, target and correctness with what was found."""
+    items = {comparable(k): v for k, v in source.levels.item.items()}
+    targets = source.optional("target")
+    said: dict[str, list[Any] | None] = {
+        "rule": source.levels_of("rule", column("rule").levels),
+        "target": targets and [None if t is None else items.get(comparable(t), t) for t in targets],
+        "correct": _said_correct(source),
+    }
+    for name, values in said.items():
+        if values is None:
+            continue
+        rows = zip(values, columns[name], columns["card"], source.raw.places, strict=True)
+        for row, (value, found, card, place) in enumerate(rows):
+            if value is not None and value != found:
+                raise DatasetError(
+                    f"{place}: {getattr(source.titles, name)} makes {name} {value}, but card "
+                    f"'{card}' with response {columns['response'][row]} gives {found}; the items "
+                    f"are {columns['item_colours'][row]}"
+                )
+
+
+def _said_correct(source: _Source) -> list[Any] | None:
+    if source.levels.correct:
+        return source.levels_of("correct", ())
+    cells = source.optional("correct")
+    if cells is None:
+        return None
+    flags = {"1": True, "0": False}
+    values: list[bool | None] = []
+    for cell, place in zip(cells, source.raw.places, strict=True):
+        if cell is not None and comparable(cell) not in flags:
+            raise DatasetError(
+                f"{place}: {source.titles.correct} is {cell!r}, which is neither true (1) nor "
+                "false (0); list its values in levels.correct"
+            )
+        values.append(None if cell is None else flags[comparable(cell)])
+    return values

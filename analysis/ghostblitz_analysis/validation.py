@@ -1,0 +1,311 @@
+"""What a lab should know about a data set before it believes its results; nothing is repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+from scipy import stats
+
+from ghostblitz_analysis.dataset import Dataset
+from ghostblitz_analysis.run_checks import check_runs
+from ghostblitz_analysis.solving import read_item_colours
+
+__all__ = ["Finding", "Severity", "validate_dataset"]
+
+Severity = Literal["info", "warning", "error"]
+
+#: Fewer correct trials than this in a cell give an unsteady mean.
+MIN_TRIALS_PER_CELL = 10
+#: A share of dropped frames beyond which the display, not chance, is at fault.
+MAX_SHARE_DROPPED = 0.01
+MAX_SHARE_HELD = 0.05
+MAX_SHARE_LATE = 0.2
+#: An accuracy is called better than guessing when guessing gives it less often than this.
+CHANCE_LEVEL = 0.05
+#: Keyboards are scanned every 8 ms at worst; coarser times come from polling or frames.
+MAX_RESOLUTION_S = 0.010
+_MAX_NAMED = 8
+_SEVERITIES = ("error", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to know about a data set.
+
+    Attributes
+    ----------
+    severity : str
+        ``error``: results would be wrong or mean something else; ``warning``: look before you
+        use them; ``info``: good to know.
+    code : str
+        What kind of finding it is, the same in every data set.
+    where : str
+        The participants, runs or data set that it is about.
+    message : str
+        One sentence in plain words.
+    """
+
+    severity: Severity
+    code: str
+    where: str
+    message: str
+
+
+def validate_dataset(dataset: Dataset) -> tuple[Finding, ...]:
+    """Look a loaded data set over.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        As loaded; contradictions were refused then.
+
+    Returns
+    -------
+    tuple of Finding
+        Errors first, then warnings, then the rest; empty if there is nothing to say.
+    """
+    trials = dataset.trials
+    used = trials[trials["phase"].isin(dataset.analysis.phases)]
+    findings = [Finding(*found) for found in check_runs(dataset.runs)]
+    findings += _about_sources(dataset)
+    findings += _about_completeness(dataset, used)
+    findings += _about_timing(trials)
+    findings += _about_people(used)
+    findings += _about_rts(used)
+    if not dataset.runs:
+        findings += [Finding("warning", "note", dataset.name, note) for note in dataset.notes]
+    return tuple(sorted(findings, key=lambda f: _SEVERITIES.index(f.severity)))
+
+
+def _named(names: Iterable[object]) -> str:
+    texts = sorted(str(name) for name in names)
+    more = len(texts) - _MAX_NAMED
+    return ", ".join(texts[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _about_sources(dataset: Dataset) -> Iterator[Finding]:
+    trials, sources = dataset.trials, dataset.sources
+    if len(sources) > 1:
+        yield Finding(
+            "error",
+            "mixed_sources",
+            dataset.name,
+            f"data of {' and '.join(sources)} origin stand side by side; analyse them apart",
+        )
+    for source, what in (("simulated", "a model"), ("robot", "a robot")):
+        if source in sources:
+            yield Finding(
+                "info",
+                f"{source}_data",
+                dataset.name,
+                f"{what} answered; these data say nothing about people",
+            )
+    for name, what in (("study_id", "studies"), ("game", "games")):
+        levels = sorted(trials[name].unique())
+        if len(levels) > 1:
+            yield Finding(
+                "error",
+                f"several_{what}",
+                dataset.name,
+                f"trials of several {what} stand side by side ({', '.join(levels)}); analyse "
+                "them apart",
+            )
+    folded: dict[str, set[str]] = {}
+    for participant in trials["participant_id"].unique():
+        key = participant.strip().casefold().lstrip("0") or "0"
+        folded.setdefault(key, set()).add(participant)
+    for ids in folded.values():
+        if len(ids) > 1:
+            yield Finding(
+                "warning",
+                "similar_ids",
+                _named(repr(i) for i in ids),
+                "these ids differ only in case, spaces or leading zeros; they are taken for "
+                "different participants",
+            )
+
+
+def _about_completeness(dataset: Dataset, used: pd.DataFrame) -> Iterator[Finding]:
+    if used.empty:
+        phases = " or ".join(dataset.analysis.phases)
+        yield Finding(
+            "error", "no_used_trials", dataset.name, f"there is no {phases} trial to analyse"
+        )
+        return
+    n_each = dataset.trials.groupby("participant_id").size()
+    expected = dataset.complete_n_trials
+    if expected is not None:
+        short = n_each[n_each != expected]
+        if not short.empty:
+            yield Finding(
+                "warning",
+                "incomplete_participants",
+                _named(short.index),
+                f"a complete participant has {expected} trials, but these have "
+                f"{short.min()} to {short.max()}",
+            )
+    unused = sorted(set(n_each.index) - set(used["participant_id"]))
+    if unused:
+        yield Finding("warning", "practice_only", _named(unused), "there are practice trials only")
+    gaps = dataset.trials.groupby(["participant_id", "session"])["trial_index"].agg(["max", "size"])
+    gaps = gaps[gaps["max"] + 1 != gaps["size"]]
+    if not gaps.empty:
+        yield Finding(
+            "warning",
+            "trials_missing",
+            _named(gaps.index.get_level_values(0)),
+            "trials are missing in the middle of a session; is a log missing?",
+        )
+    yield from _about_cells(dataset, used)
+
+
+def _about_cells(dataset: Dataset, used: pd.DataFrame) -> Iterator[Finding]:
+    factors = [name for name in dataset.analysis.cells if used[name].nunique() > 1]
+    people = sorted(used["participant_id"].unique())
+    # Cells that the data hold at all: rules of the game can make others impossible.
+    cells = [used[name] for name in factors]
+    keys = used["participant_id"] if not cells else [used["participant_id"], *cells]
+    counts = used["correct"].astype("Int64").groupby(keys).sum()
+    if cells:
+        levels = used[factors].drop_duplicates().itertuples(index=False, name=None)
+        every = [(person, *level) for level in levels for person in people]
+        counts = counts.reindex(pd.MultiIndex.from_tuples(every), fill_value=0)
+    few = counts[counts < MIN_TRIALS_PER_CELL]
+    if not few.empty:
+        yield Finding(
+            "warning",
+            "few_trials",
+            _named(few.index.get_level_values(0).unique()),
+            f"fewer than {MIN_TRIALS_PER_CELL} correct trials in a cell of "
+            f"{' x '.join(factors) or 'the data'}; their means are unsteady",
+        )
+
+
+def _about_timing(trials: pd.DataFrame) -> Iterator[Finding]:
+    def people(rows: pd.Series) -> str:
+        return _named(trials.loc[rows, "participant_id"].unique())
+
+    unsynchronised = ~trials["display_synchronised"].fillna(True)
+    if unsynchronised.any():
+        yield Finding(
+            "warning",
+            "display_unsynchronised",
+            people(unsynchronised),
+            "the screen did not wait for its refresh, so it is not known when cards really "
+            f"appeared ({unsynchronised.mean():.0%} of trials)",
+        )
+    dropped = (trials["n_dropped_frames"] > 0).fillna(False)
+    if dropped.mean() > MAX_SHARE_DROPPED:
+        yield Finding(
+            "warning",
+            "dropped_frames",
+            people(dropped),
+            f"frames were dropped while the card was shown in {dropped.mean():.1%} of trials; "
+            "close other programs",
+        )
+    keys = trials["response_device"].isin(["grab_keys", "shout_keys"])
+    coarse = (keys & (trials["response_resolution_s"] > MAX_RESOLUTION_S)).fillna(False)
+    if coarse.any():
+        worst_ms = 1000 * trials.loc[coarse, "response_resolution_s"].max()
+        yield Finding(
+            "warning",
+            "coarse_key_times",
+            people(coarse),
+            f"key times are known to {worst_ms:.0f} ms only ({coarse.mean():.0%} of trials)",
+        )
+    pointer = (trials["response_device"] == "pointer").fillna(False)
+    if pointer.any():
+        yield Finding(
+            "info",
+            "pointer_responses",
+            people(pointer),
+            f"{pointer.mean():.0%} of trials were answered by mouse or touch, whose times are "
+            "coarser and include the way to the item",
+        )
+    held = trials["key_held_at_onset"].astype("Float64").groupby(trials["participant_id"]).mean()
+    held = held[held > MAX_SHARE_HELD]
+    if not held.empty:
+        yield Finding(
+            "warning",
+            "keys_held",
+            _named(held.index),
+            f"a response key was down when the card came in more than {MAX_SHARE_HELD:.0%} of "
+            "trials",
+        )
+
+
+def _about_people(used: pd.DataFrame) -> Iterator[Finding]:
+    if used.empty:
+        return
+    each = used.groupby("participant_id")
+    late = (used["error_kind"] == "late").fillna(False).groupby(used["participant_id"]).mean()
+    silent = late[late == 1]
+    if not silent.empty:
+        yield Finding(
+            "warning", "no_responses", _named(silent.index), "not one trial was answered in time"
+        )
+    slow = late[(late > MAX_SHARE_LATE) & (late < 1)]
+    if not slow.empty:
+        yield Finding(
+            "warning",
+            "many_late",
+            _named(slow.index),
+            f"more than {MAX_SHARE_LATE:.0%} of trials were not answered in time",
+        )
+    guessing = []
+    for participant, rows in each:
+        n_items = len(read_item_colours(rows["item_colours"].iloc[0]))
+        n_correct = int(rows["correct"].sum())
+        p = stats.binom.sf(n_correct - 1, len(rows), 1 / n_items)
+        if p > CHANCE_LEVEL and late[participant] < 1:
+            guessing.append(participant)
+    if guessing:
+        yield Finding(
+            "warning",
+            "chance_accuracy",
+            _named(guessing),
+            "accuracy is no better than guessing among the items",
+        )
+
+
+def _about_rts(used: pd.DataFrame) -> Iterator[Finding]:
+    rts = used.dropna(subset=["rt_s"])
+    if rts.empty:
+        return
+    repeated = []
+    sequences: dict[tuple[object, ...], list[str]] = {}
+    for participant, rows in rts.groupby("participant_id"):
+        # To the microsecond: the same times on another clock differ in their last bits.
+        values = rows["rt_s"].round(6)
+        if len(values) >= MIN_TRIALS_PER_CELL:
+            if values.value_counts().iloc[0] > len(values) / 2:
+                repeated.append(participant)
+            key = tuple(zip(rows["card"], rows["response"], values, strict=True))
+            sequences.setdefault(key, []).append(str(participant))
+    if repeated:
+        yield Finding(
+            "warning",
+            "identical_rts",
+            _named(repeated),
+            "most RTs are exactly the same; was this a person?",
+        )
+    for same in sequences.values():
+        if len(same) > 1:
+            yield Finding(
+                "error",
+                "same_data_twice",
+                _named(same),
+                "these participants have the same cards, responses and RTs throughout; one is "
+                "a copy",
+            )
+    hundredths = rts["rt_s"] * 100
+    if len(rts) >= MIN_TRIALS_PER_CELL and ((hundredths - hundredths.round()).abs() < 1e-9).all():
+        yield Finding(
+            "warning",
+            "rounded_rts",
+            "all participants",
+            "RTs are whole hundredths of a second; they were rounded, or the clock was coarse",
+        )

@@ -1,0 +1,143 @@
+"""An imported data set on disk: whatever was changed there is noticed or noted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ghostblitz_analysis.dataset import load_dataset
+from ghostblitz_analysis.importing import import_table
+from ghostblitz_task.errors import DatasetError, GhostBlitzError
+
+PLAIN = """
+[dataset]
+name = "plain"
+
+[columns]
+participant = "who"
+card = "card"
+response = "answer"
+rt = "time"
+rt_unit = "s"
+"""
+
+
+def plain(*rows: str, header: str = "who,card,answer,time") -> str:
+    return "\n".join([header, *rows]) + "\n"
+
+
+DIRECT = "book:red ghost:white"
+EXCLUSION = "ghost:green chair:blue"
+
+
+# --- an imported data set on disk --------------------------------------------------------------
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> Path:
+    source, mapping, out = tmp_path / "t.csv", tmp_path / "m.toml", tmp_path / "out"
+    rows = [f"a,{DIRECT},ghost,0.5", f"a,{DIRECT},book,0.625", f"a,{EXCLUSION},mouse,0.75"]
+    source.write_text(plain(*rows))
+    mapping.write_text(PLAIN)
+    import_table(source, mapping=mapping, out=out)
+    return out
+
+
+def replace_in(folder: Path, old: str, new: str) -> None:
+    table = folder / "trials.csv"
+    text = table.read_text()
+    assert old in text
+    table.write_text(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (",grab,true,true,", ",grab,false,true,", "row 2: correct is stored as False, .*True"),
+        ("shape_capture", "colour_capture", "row 3: error_kind is stored as colour_capture"),
+        ("shape_capture", "bad_luck", "row 3: error_kind is 'bad_luck', but should be one of"),
+        (",direct,grab,ghost", ",exclusion,grab,ghost", "row 2: rule is stored as exclusion"),
+        (DIRECT, EXCLUSION, "row 2: rule is stored as direct, but .* exclusion"),
+        (",0.5,", ",half,", "row 2: rt_s is 'half', but should be a finite number"),
+        (",0.5,", ",inf,", "row 2: rt_s is 'inf'"),
+        (",0.5,", ",,", "row 2: response is ghost, .* and rt_s nothing; a trial has all three"),
+        (",0.5,", ",-0.5,", "row 2: correct is stored as True, but .*False"),
+        (",a,1,", ",,1,", "row 2: participant_id is empty"),
+        (",a,1,", ",a,one,", "row 2: session is 'one', but should be a whole number"),
+        (",a,1,", ",a,0,", "row 2: session is 0, but they count from 1"),
+        ("imported,1,", "imported,0,", "row 3: trial 0 of participant 'a', .*row 2 already"),
+        ("imported,", "human?,", r"row 2: source is 'human\?', but should be one of"),
+        ("rt_s", "rt_ms", "'rt_ms' is no column of the schema; did you mean"),
+        ("rt_s", "factor_rt", "column rt_s is missing"),
+        ("plain,classic", "study_id,game", "row 2"),
+        (",classic,", ",golf,", "row 2: 'golf' is no game"),
+    ],
+)  # fmt: skip
+def test_changed_table_is_refused(imported, old, new, message):
+    replace_in(imported, old, new)
+    with pytest.raises(DatasetError, match=message):
+        load_dataset(imported)
+
+
+def test_table_in_milliseconds_is_refused(imported):
+    for rt in ("0.5", "0.625", "0.75"):
+        replace_in(imported, f",{rt},", f",{float(rt) * 1000},")
+    with pytest.raises(DatasetError, match="median RT is 625 s, which looks like milliseconds"):
+        load_dataset(imported)
+
+
+def test_lost_row_is_noticed(imported):
+    table = imported / "trials.csv"
+    table.write_text("".join(table.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(DatasetError, match="has 2 rows, but 3 were imported"):
+        load_dataset(imported)
+
+
+def test_change_that_contradicts_nothing_is_noted(imported):
+    replace_in(imported, ",0.5,", ",0.51,")
+    assert "was changed after the import" in load_dataset(imported).notes[0]
+
+
+def test_table_itself_can_be_given(imported):
+    assert len(load_dataset(imported / "trials.csv").trials) == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is no JSON"),
+        ("[]", "does not describe an imported data set"),
+        ('{"format": "ghostblitz-dataset", "schema_version": 99}', "schema version 99"),
+        ('{"format": "ghostblitz-dataset", "schema_version": 1}', "name is missing"),
+    ],
+)
+def test_damaged_description_is_refused(imported, content, message):
+    (imported / "dataset.json").write_text(content)
+    with pytest.raises(DatasetError, match=message):
+        load_dataset(imported)
+
+
+@settings(
+    deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_damaged_table_loads_or_is_refused_in_one_line(imported, data):
+    for name in ("trials.csv", "dataset.json", "analysis.toml"):
+        path, kept = imported / name, imported.parent / f"good-{name}"
+        if not kept.exists():
+            kept.write_bytes(path.read_bytes())
+        path.write_bytes(kept.read_bytes())
+    path = imported / data.draw(st.sampled_from(["trials.csv", "dataset.json", "analysis.toml"]))
+    content = path.read_bytes()
+    start = data.draw(st.integers(0, len(content)))
+    noise = data.draw(st.binary(max_size=12))
+    lost = data.draw(st.integers(0, 60))
+    path.write_bytes(content[:start] + noise + content[start + lost :])
+    try:
+        load_dataset(imported)
+    except GhostBlitzError as error:
+        if "\n" in str(error):
+            pytest.fail(f"more than one line: {error}")

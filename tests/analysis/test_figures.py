@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import itertools
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from ghostblitz_analysis.figures import build_figures, figure_svg, save_figure
+from ghostblitz_analysis.plots import (
+    plot_accuracy,
+    plot_error_kinds,
+    plot_group_rt,
+    plot_participant_rt,
+    plot_rt_distribution,
+    plot_rt_over_session,
+)
+from ghostblitz_analysis.results import analyze_trials
+from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
+from ghostblitz_analysis.wording import ERROR_COLOURS, RULE_COLOURS
+from ghostblitz_task.schema import ERROR_KINDS
+
+WIDE = AnalysisSettings(bounds=BoundsSettings(min_rt_s=0, max_rt_s=1000))
+EVERY = {"rt_by_cell", "rt_distribution", "accuracy_by_cell", "error_kinds", "rt_over_session"}
+
+
+def axes():
+    return Figure().subplots()
+
+
+def labels_beyond_limits(figure: Figure) -> set[int]:
+    """Matplotlib keeps labels of ticks outside the limits, but never draws them."""
+    hidden = set()
+    for ax in [a for parent in figure.axes for a in (parent, *parent.child_axes)]:
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            for tick in axis.get_major_ticks():
+                if not low <= tick.get_loc() <= high:
+                    hidden |= {id(tick.label1), id(tick.label2)}
+    return hidden
+
+
+def shown_texts(figure: Figure) -> list[tuple[str, object]]:
+    figure.draw_without_rendering()
+    hidden = labels_beyond_limits(figure)
+    return [
+        (text.get_text(), text.get_window_extent())
+        for text in figure.findobj(Text)
+        if text.get_visible() and text.get_text().strip() and id(text) not in hidden
+    ]
+
+
+def overlapping(figure: Figure) -> list[tuple[str, str]]:
+    pairs = itertools.combinations(shown_texts(figure), 2)
+    # A pixel of overlap of the boxes is air between the letters.
+    return [(a, b) for (a, p), (b, q) in pairs if p.padded(-1).overlaps(q.padded(-1))]
+
+
+def cut(figure: Figure) -> list[str]:
+    width, height = figure.bbox.width, figure.bbox.height
+    return [
+        text
+        for text, box in shown_texts(figure)
+        if box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1
+    ]
+
+
+@pytest.mark.parametrize("n_participants", [1, 2, 12, 40])
+@pytest.mark.parametrize("modes", [("grab",), ("grab", "shout")])
+@pytest.mark.parametrize("block_kinds", [("mixed",), ("pure", "mixed")])
+def test_no_text_overlaps_or_is_cut(draw_trials, n_participants, modes, block_kinds):
+    trials = draw_trials(
+        np.random.default_rng(n_participants), n_participants=n_participants, n_per_cell=6,
+        modes=modes, block_kinds=block_kinds, p_error=0.3, person_sd=0.5,
+    )  # fmt: skip
+    figures = build_figures(analyze_trials(trials, WIDE))
+    assert set(figures) == EVERY
+    for name, figure in figures.items():
+        assert (name, overlapping(figure), cut(figure)) == (name, [], [])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{}],
+        [{"rt_s": 0.7}] * 30,
+        [{"rt_s": 0.001}, {"rt_s": 900.0, "rule": "exclusion"}],
+        [{"participant_id": "a"}, {"participant_id": "b", "rule": "exclusion"}],
+        [{}, {"rule": "exclusion", "error_kind": "late"}],
+        [{"error_kind": kind, "rt_s": -0.1 if kind == "early" else 1.0} for kind in ERROR_KINDS]
+        + [{}],
+    ],
+    ids=["one trial", "identical RTs", "extreme RTs", "half cells", "no exclusion RT", "all kinds"],
+)
+def test_hard_data_can_be_drawn(make_trials, tmp_path, rows):
+    figures = build_figures(analyze_trials(make_trials(rows), WIDE))
+    assert set(figures) == EVERY
+    for name, figure in figures.items():
+        assert (name, overlapping(figure), cut(figure)) == (name, [], [])
+        save_figure(figure, tmp_path / name)
+    assert len(list(tmp_path.iterdir())) == 3 * len(EVERY)
+
+
+def test_without_any_rt_only_errors_are_drawn(make_trials):
+    trials = make_trials([{"error_kind": "late"}] * 3)
+    assert set(build_figures(analyze_trials(trials, WIDE))) == {"accuracy_by_cell", "error_kinds"}
+
+
+@pytest.mark.parametrize(
+    ("source", "note"),
+    [
+        ("simulated", "simulated data, not people"),
+        ("robot", "played by a robot, not a person"),
+        ("human", None),
+        ("imported", None),
+    ],
+)
+def test_every_figure_says_when_no_person_answered(make_trials, source, note):
+    figures = build_figures(analyze_trials(make_trials([{"source": source}]), WIDE))
+    for figure in figures.values():
+        texts = [text for text, _ in shown_texts(figure)]
+        assert (note in texts) is (note is not None)
+
+
+def test_group_markers_stand_at_the_group_means(draw_trials):
+    trials = draw_trials(np.random.default_rng(1), n_participants=5, n_per_cell=4)
+    group = analyze_trials(trials, WIDE).group_cells
+    ax = plot_group_rt(group, axes())
+    drawn = [bars[0].get_ydata()[0] for bars in ax.containers]
+    assert drawn == pytest.approx(group["geometric_mean_within_rt_s"].tolist())
+    bars = [container[2][0].get_segments()[0][:, 1] for container in ax.containers]
+    expected = group[["geometric_mean_within_rt_low_s", "geometric_mean_within_rt_high_s"]]
+    assert np.array(bars) == pytest.approx(expected.to_numpy(dtype=float))
+
+
+def test_every_participant_has_a_dot_in_every_cell(draw_trials):
+    trials = draw_trials(np.random.default_rng(2), n_participants=7, n_per_cell=4)
+    cells = analyze_trials(trials, WIDE).participant_cells
+    ax = plot_participant_rt(cells, axes())
+    drawn = sorted(y for line in ax.lines for y in line.get_ydata())
+    assert drawn == pytest.approx(sorted(cells["geometric_mean_rt_s"]))
+
+
+def test_accuracy_is_drawn_in_percent(make_trials):
+    group = analyze_trials(make_trials([{}] * 3 + [{"error_kind": "late"}]), WIDE).group_cells
+    ax = plot_accuracy(group, axes())
+    assert ax.containers[0][0].get_ydata()[0] == pytest.approx(75)
+    assert "%" in ax.get_ylabel()
+
+
+def test_bars_are_as_long_as_the_share_of_errors(make_trials):
+    rows = [{"error_kind": "rule_confusion"}] * 2 + [{"error_kind": "late"}] + [{}] * 7
+    ax = plot_error_kinds(analyze_trials(make_trials(rows), WIDE).error_totals, axes())
+    widths = {c.get_label(): c.patches[0].get_width() for c in ax.containers}
+    assert widths == {"rule confusion": pytest.approx(20), "late": pytest.approx(10)}
+    assert ax.get_yticklabels()[0].get_text() == "direct\n3 of 10 trials wrong"
+    assert ax.yaxis_inverted()  # The first rule stands on top.
+
+
+def test_without_errors_the_figure_says_so(make_trials):
+    ax = plot_error_kinds(analyze_trials(make_trials([{}]), WIDE).error_totals, axes())
+    assert [text.get_text() for text in ax.texts] == ["no errors"]
+
+
+def test_a_histogram_adds_up_to_all_trials_of_its_rule(make_trials):
+    trials = make_trials([{"rt_s": rt} for rt in (0.5, 0.6, 1.5, 3.0)])
+    ax = plot_rt_distribution(trials, axes(), edges_s=np.array([0.1, 1.0, 2.0, 4.0]))
+    assert ax.patches[0].get_data().values.tolist() == [50, 25, 25]
+
+
+def test_the_course_of_the_session_is_the_mean_of_participants(make_trials):
+    rows = [{"participant_id": "a", "rt_s": rt} for rt in (1.0, 1.0, 1.0, 4.0)]
+    rows += [{"participant_id": "b", "rt_s": rt} for rt in (4.0, 4.0, 1.0, 1.0)]
+    ax = plot_rt_over_session(make_trials(rows), axes(), edges=np.array([0.0, 2.0, 4.0]))
+    line = next(line for line in ax.lines if line.get_label() == "direct")
+    assert line.get_xdata().tolist() == [1.5, 3.5]
+    assert line.get_ydata() == pytest.approx([2.0, np.sqrt(2.0)])
+
+
+def test_the_same_figure_gives_the_same_bytes(make_trials):
+    analysis = analyze_trials(make_trials([{}, {"rule": "exclusion"}]), WIDE)
+    first, second = build_figures(analysis), build_figures(analysis)
+    for name in EVERY:
+        assert figure_svg(first[name]) == figure_svg(second[name])
+
+
+def test_pyplot_is_not_used(make_trials):
+    build_figures(analyze_trials(make_trials([{}]), WIDE))
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    assert pyplot is None or not pyplot.get_fignums()
+
+
+def test_kinds_of_error_share_no_colour_with_rules_and_all_have_one():
+    assert set(ERROR_COLOURS) == set(ERROR_KINDS)
+    drawn = {"direct", "exclusion"}
+    rules = {to_hex(colour) for rule, colour in RULE_COLOURS.items() if rule in drawn}
+    kinds = [to_hex(colour) for colour in ERROR_COLOURS.values()]
+    assert len(set(kinds)) == len(kinds)
+    assert not rules & set(kinds)

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ghostblitz_analysis.exclusions import flag_exclusions
+from ghostblitz_analysis.measures import cell_factors, cell_measures, complete_cells
+from ghostblitz_analysis.settings import AnalysisSettings
+from ghostblitz_task.errors import DatasetError
+from ghostblitz_task.schema import ERROR_KINDS
+
+DEFAULTS = AnalysisSettings()
+
+
+def measured(trials, settings=DEFAULTS):
+    flagged = flag_exclusions(trials, settings)
+    factors = cell_factors(flagged, settings)
+    return complete_cells(cell_measures(flagged, factors=factors), factors=factors)
+
+
+def test_measures_of_a_cell_are_those_of_the_definitions(make_trials):
+    rts = [0.5, 1.0, 2.0, 4.0]
+    rows = [{"rt_s": rt} for rt in rts] + [{"rt_s": 9.0, "error_kind": "shape_capture"}]
+    row = measured(make_trials(rows)).iloc[0]
+    assert (row["n_trials"], row["n_correct"], row["n_rt"]) == (5, 4, 4)
+    assert row["p_correct"] == pytest.approx(0.8)
+    assert row["mean_rt_s"] == pytest.approx(7.5 / 4)
+    assert row["median_rt_s"] == pytest.approx(1.5)
+    assert row["geometric_mean_rt_s"] == pytest.approx(math.sqrt(2))
+    assert row["mean_log_rt"] == pytest.approx(math.log(2) / 2)
+    assert row["sd_rt_s"] == pytest.approx(np.std(rts, ddof=1))
+    assert (row["n_shape_capture"], row["p_shape_capture"]) == (1, pytest.approx(0.2))
+
+
+def test_accuracy_counts_trials_that_are_left_out_of_the_rts(make_trials):
+    rows = [{"trial_in_block": 0, "rt_s": 20.0}, {"trial_in_block": 1, "error_kind": "late"}]
+    row = measured(make_trials(rows), AnalysisSettings(skip_first_trials=1)).iloc[0]
+    assert (row["n_trials"], row["n_correct"], row["n_rt"]) == (2, 1, 0)
+
+
+@pytest.mark.parametrize("kind", ERROR_KINDS)
+def test_every_error_kind_is_counted(make_trials, kind):
+    rt_s = -0.1 if kind == "early" else 0.8
+    row = measured(make_trials([{"error_kind": kind, "rt_s": rt_s}, {}, {}, {}])).iloc[0]
+    assert row[f"n_{kind}"] == 1
+    assert row[f"p_{kind}"] == pytest.approx(0.25)
+    assert sum(row[f"n_{k}"] for k in ERROR_KINDS) == row["n_trials"] - row["n_correct"]
+
+
+@pytest.mark.parametrize("kind", ["shape_capture", "late", "early"])
+def test_a_participant_who_was_never_right_has_no_rt(make_trials, kind):
+    rt_s = -0.1 if kind == "early" else 0.8
+    row = measured(make_trials([{"error_kind": kind, "rt_s": rt_s}] * 3)).iloc[0]
+    assert row["p_correct"] == 0
+    assert row["n_rt"] == 0
+    for name in ("mean_rt_s", "median_rt_s", "geometric_mean_rt_s", "mean_log_rt", "sd_rt_s"):
+        assert row[name] is pd.NA
+
+
+def test_one_trial_has_a_mean_but_no_sd(make_trials):
+    row = measured(make_trials([{"rt_s": 0.7}])).iloc[0]
+    assert row["mean_rt_s"] == row["median_rt_s"] == 0.7
+    assert row["geometric_mean_rt_s"] == pytest.approx(0.7)
+    assert row["sd_rt_s"] is pd.NA
+
+
+def test_identical_rts_have_an_sd_of_zero(make_trials):
+    assert measured(make_trials([{"rt_s": 0.7}] * 5)).iloc[0]["sd_rt_s"] == 0
+
+
+def test_a_missing_rule_is_a_row_without_trials(make_trials):
+    rows = [{"participant_id": "a"}, {"participant_id": "b"}]
+    rows += [{"participant_id": "b", "rule": "exclusion"}]
+    table = measured(make_trials(rows))
+    assert list(zip(table["participant_id"], table["rule"], table["n_trials"], strict=True)) == [
+        ("a", "direct", 1),
+        ("a", "exclusion", 0),
+        ("b", "direct", 1),
+        ("b", "exclusion", 1),
+    ]
+    missing = table.iloc[1]
+    assert missing["p_correct"] is pd.NA
+    assert missing["mean_rt_s"] is pd.NA
+    assert missing["n_late"] == 0
+    assert missing["p_late"] is pd.NA
+
+
+def test_ids_stay_as_they_are(make_trials):
+    ids = ["01", "1", "NA", "Zoë", "<script>"]
+    table = measured(make_trials({"participant_id": p} for p in ids))
+    assert table["participant_id"].tolist() == sorted(ids)
+    assert table["participant_id"].dtype == "string"
+
+
+def test_factors_with_one_level_fall_away_but_rule_stays(make_trials):
+    assert cell_factors(flag_exclusions(make_trials([{}]), DEFAULTS), DEFAULTS) == ("rule",)
+
+
+def test_levels_of_practice_do_not_make_cells(make_trials):
+    rows = [{"block_kind": "pure", "phase": "practice"}, {"block_kind": "mixed"}]
+    assert cell_factors(flag_exclusions(make_trials(rows), DEFAULTS), DEFAULTS) == ("rule",)
+
+
+def test_cells_stand_in_the_order_of_the_schema(draw_trials):
+    rng = np.random.default_rng(1)
+    trials = draw_trials(
+        rng, n_participants=1, n_per_cell=2, modes=("grab", "shout"), block_kinds=("pure", "mixed")
+    )
+    table = measured(trials)
+    assert table[["block_kind", "mode", "rule"]].to_numpy().tolist() == [
+        [kind, mode, rule]
+        for kind in ("pure", "mixed")
+        for mode in ("grab", "shout")
+        for rule in ("direct", "exclusion")
+    ]
+
+
+def test_modes_are_never_pooled(make_trials):
+    pooled = AnalysisSettings(cells=("rule",))
+    flagged = flag_exclusions(make_trials([{"mode": "grab"}, {"mode": "shout"}]), pooled)
+    with pytest.raises(DatasetError, match="never pooled; add 'mode' to cells"):
+        cell_factors(flagged, pooled)
+
+
+def test_a_data_set_without_test_trials_is_refused(make_trials):
+    flagged = flag_exclusions(make_trials([{"phase": "practice"}]), DEFAULTS)
+    with pytest.raises(DatasetError, match="none of the 1 trials is a test trial"):
+        cell_factors(flagged, DEFAULTS)
+
+
+def test_a_factor_that_is_missing_in_some_trials_is_refused(make_trials):
+    rows = [{"block_kind": "pure"}, {"block_kind": "mixed"}, {"block_kind": None}]
+    flagged = flag_exclusions(make_trials(rows), DEFAULTS)
+    with pytest.raises(DatasetError, match="block_kind is missing in 1 of 3 trials"):
+        cell_factors(flagged, DEFAULTS)
+
+
+def test_one_participants_measures_are_the_same_alone_and_among_others(draw_trials):
+    trials = draw_trials(np.random.default_rng(2), n_participants=4, n_per_cell=9, p_error=0.3)
+    flagged = flag_exclusions(trials, DEFAULTS)
+    together = cell_measures(flagged, factors=("rule",))
+    parts = [
+        cell_measures(rows, factors=("rule",)) for _, rows in flagged.groupby("participant_id")
+    ]
+    pd.testing.assert_frame_equal(together, pd.concat(parts, ignore_index=True))
+
+
+def test_the_order_of_trials_does_not_matter(draw_trials):
+    trials = draw_trials(np.random.default_rng(3), n_participants=3, n_per_cell=9, p_error=0.3)
+    shuffled = trials.sample(frac=1, random_state=np.random.default_rng(4))
+    pd.testing.assert_frame_equal(measured(trials), measured(shuffled), rtol=1e-12)
+
+
+def test_counts_add_up_over_cells(draw_trials):
+    trials = draw_trials(np.random.default_rng(5), n_participants=5, n_per_cell=7, p_error=0.4)
+    table = measured(trials)
+    assert table["n_trials"].sum() == len(trials)
+    assert table["n_correct"].sum() == trials["correct"].sum()
+    kinds = sum(table[f"n_{kind}"].sum() for kind in ERROR_KINDS)
+    assert kinds == (~trials["correct"]).sum()

@@ -1,0 +1,403 @@
+from __future__ import annotations
+
+import csv
+import json
+import re
+from datetime import datetime, timezone
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ghostblitz_analysis.dataset import Dataset, RunInfo
+from ghostblitz_analysis.figures import build_figures, figure_svg
+from ghostblitz_analysis.pipeline import analyze_dataset, write_analysis
+from ghostblitz_analysis.report import render_report
+from ghostblitz_analysis.results import AnalysisResult, analyze_trials
+from ghostblitz_analysis.settings import AnalysisSettings
+from ghostblitz_analysis.summary import error_sentences, rt_sentences, summary_text
+from ghostblitz_analysis.validation import Finding
+from ghostblitz_analysis.wording import interval, number, p_value, percent, proportion
+from ghostblitz_task.errors import DatasetError
+
+NOW = datetime(2026, 3, 4, 5, 6, tzinfo=timezone.utc)
+
+
+def as_result(trials, out, *, findings=(), runs=(), name="made", path=Path("made")):
+    sources = tuple(sorted(trials["source"].unique()))
+    dataset = Dataset(path, name, sources, trials, AnalysisSettings(), runs=tuple(runs))
+    analysis = analyze_trials(trials, dataset.analysis)
+    return AnalysisResult(
+        dataset, tuple(findings), analysis, NOW.isoformat(), {"Python": "3.11"}, out
+    )
+
+
+def page_of(result, *, draw=False):
+    figures = build_figures(result.analysis) if draw else {}
+    return render_report(result, {name: figure_svg(figure) for name, figure in figures.items()})
+
+
+def a_run(**changes):
+    known = {
+        "file": "sub-p1_ses-01_run-01.jsonl", "sha256": "0" * 64, "study_id": "made",
+        "game": "classic", "participant_id": "p1", "session": 1, "run": 1, "source": "human",
+        "participant_model": None, "status": "completed", "torn": False, "n_trials": 2,
+        "n_interrupted": 0, "n_trials_planned": 2, "started_utc": "2026-01-01T10:00:00+00:00",
+        "seed": 77, "display_synchronised": True, "keys_polled": False,
+        "settings_sha256": "0" * 64, "plan_sha256": "0" * 64,
+    }  # fmt: skip
+    return RunInfo(**known | changes)
+
+
+@pytest.fixture
+def two_rules(draw_trials):
+    return draw_trials(
+        np.random.default_rng(1), n_participants=4, n_per_cell=8, p_error=0.2, source="human"
+    )
+
+
+class Checker(HTMLParser):
+    """Collects tags, references and ids, and sees that elements are closed."""
+
+    VOID = frozenset({"meta", "br", "link", "img", "hr", "input"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.note(tag, attrs)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.note(tag, attrs)
+
+    def note(self, tag, attrs):
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name in {"href", "src", "xlink:href"}:
+                self.links.append(value)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_loads_nothing(two_rules, tmp_path):
+    page = page_of(as_result(two_rules, tmp_path), draw=True)
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    assert not checker.tags & {"script", "link", "img", "iframe", "object"}
+    assert all(link.startswith("#") for link in checker.links)
+    assert not re.search(r"url\((?!#)", page)
+    assert "@import" not in page
+
+
+def test_ids_are_unique_and_links_lead_somewhere(two_rules, tmp_path):
+    checker = Checker()
+    checker.feed(page_of(as_result(two_rules, tmp_path, runs=[a_run()]), draw=True))
+    assert len(checker.ids) == len(set(checker.ids))
+    assert {link[1:] for link in checker.links} <= set(checker.ids)
+
+
+NASTY = ["<script>alert(1)</script>", "\"'&<b>", "{{ 7*7 }}", "Zoë 李", "</td>"]
+
+
+def test_texts_of_the_data_are_escaped(make_trials, tmp_path):
+    rows = [{"participant_id": p, "study_id": p, "rt_s": 0.5} for p in NASTY]
+    rows += [{"participant_id": NASTY[0], "rule": "exclusion"}]
+    findings = [Finding("warning", "odd", "<i>where</i>", "<img src=x onerror=y>")]
+    runs = [a_run(participant_id=p, participant_model="<u>") for p in NASTY]
+    name = "<h1>name</h1>"
+    page = page_of(as_result(make_trials(rows), tmp_path, findings=findings, runs=runs, name=name))
+    for raw in ("<script", '<b>"', "<i>where", "<img", "<u>", "<h1>name", "'&<b>"):
+        assert raw not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "{{ 7*7 }}" in page
+    assert "Zoë 李" in page
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+
+
+@pytest.mark.parametrize(
+    ("source", "big"),
+    [
+        ("simulated", "SIMULATED DATA"),
+        ("robot", "PLAYED BY A ROBOT"),
+        ("imported", "IMPORTED DATA"),
+        ("human", None),
+    ],
+)
+def test_the_banner_says_who_answered(make_trials, tmp_path, source, big):
+    page = page_of(as_result(make_trials([{"source": source}]), tmp_path))
+    found = re.findall(r'class="banner \w+" role="note"><b>([A-Z ]+)', page)
+    assert found == ([big] if big else [])
+
+
+def test_mixed_sources_are_counted_in_the_banner(make_trials, tmp_path):
+    rows = [{"participant_id": "a", "source": "robot"}, {"participant_id": "b"}]
+    page = page_of(as_result(make_trials(rows), tmp_path))
+    assert "PLAYED BY A ROBOT (1 participant)" in page
+
+
+def test_an_unsynchronised_display_is_said_in_the_timing_section(make_trials, tmp_path):
+    trials = make_trials([{"display_synchronised": False}, {}])
+    page = page_of(as_result(trials, tmp_path, runs=[a_run(display_synchronised=False)]))
+    assert "Display not synchronised</strong> in 1 trials" in page
+
+
+def test_a_virtual_clock_makes_no_claim_about_a_screen(make_trials, tmp_path):
+    trials = make_trials([{"source": "simulated"}] * 2)
+    page = page_of(as_result(trials, tmp_path, runs=[a_run(source="simulated")]))
+    assert "All trials ran on a <strong>virtual clock</strong>" in page
+    assert "Flips were seen" not in page
+    assert "<td>virtual</td>" in page
+
+
+def test_two_solved_cards_are_drawn(two_rules, tmp_path):
+    page = page_of(as_result(two_rules, tmp_path))
+    cards = page[page.index('class="cards"') : page.index('id="rt"')]
+    assert cards.count("<svg") == 2
+    assert "grab the ghost" in cards
+    assert "the ghost is shown in its own colour, white" in cards
+    assert "grab the mouse" in cards
+
+
+def test_cards_without_drawings_are_described(make_trials, tmp_path):
+    row = {
+        "card": "bus:red cup:blue", "item_colours": "bus:red cup:green pen:blue", "target": "bus",
+        "answer": "bus",
+    }  # fmt: skip
+    page = page_of(as_result(make_trials([row]), tmp_path))
+    assert "The card shows bus in red and cup in blue" in page
+
+
+def test_runs_say_how_they_ended(two_rules, tmp_path):
+    runs = [
+        a_run(status="killed", torn=True, n_trials=1),
+        a_run(run=2, resumes_file="x", resumes_sha256="0", resumes_n_trials=1, started_utc=None),
+    ]
+    page = page_of(as_result(two_rules, tmp_path, runs=runs))
+    assert "killed (last line torn)" in page
+    assert "<td>2, resumed</td>" in page
+    assert '<td class="n">1 of 2</td>' in page
+
+
+def test_findings_stand_worst_first(two_rules, tmp_path):
+    findings = [Finding("info", "a", "x", "mild"), Finding("error", "b", "y", "grave")]
+    page = page_of(as_result(two_rules, tmp_path, findings=findings))
+    assert page.index("y: grave") < page.index("x: mild")
+    assert "The checks found 1 thing to look at" in page
+
+
+def test_results_in_words(make_trials):
+    rows = [{"participant_id": p, "rt_s": 1.0} for p in "ab"]
+    for person, rt in {"a": 1.5, "b": 2.0}.items():
+        rows.append({"participant_id": person, "rule": "exclusion", "rt_s": rt})
+    rows += [{"participant_id": "a", "error_kind": "rule_confusion"}]
+    analysis = analyze_trials(make_trials(rows), AnalysisSettings())
+    assert rt_sentences(analysis) == [
+        "Exclusion cards took 1.73 times as long as direct cards (95% CI [0.28, 10.77]; "
+        "2 participants): 1.732 s against 1.000 s."
+    ]
+    assert error_sentences(analysis) == [
+        "Direct cards: 1 of 3 trials wrong (33.3%), most often rule confusion (1).",
+        "Exclusion cards: 0 of 2 trials wrong (0.0%).",
+    ]
+
+
+def test_one_participant_gives_words_without_an_interval(make_trials):
+    trials = make_trials([{"rt_s": 1.0}, {"rule": "exclusion", "rt_s": 1.5}])
+    (sentence,) = rt_sentences(analyze_trials(trials, AnalysisSettings()))
+    assert "1.50 times as long" in sentence
+    assert "one participant, so no interval" in sentence
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{}],
+        [{"error_kind": "late"}],
+        [{}, {"rule": "exclusion", "error_kind": "late"}],
+        [{"participant_id": "a"}, {"participant_id": "b", "rule": "exclusion"}],
+        [{"mode": "grab"}, {"mode": "shout", "rule": "exclusion"}],
+    ],
+    ids=["one trial", "no RT", "rule without RT", "no one has both", "half-crossed"],
+)
+def test_hard_data_make_a_whole_report(make_trials, tmp_path, rows):
+    result = as_result(make_trials(rows), tmp_path / "out")
+    write_analysis(result)
+    checker = Checker()
+    page = result.report.read_text(encoding="utf-8")
+    checker.feed(page)
+    assert checker.open == []
+    assert not re.search(r">(nan|NaN|None|&lt;NA&gt;|inf)<", page)
+    assert "nan" not in summary_text(result)
+
+
+# --- the folder -----------------------------------------------------------------------------
+
+
+def test_the_folder_holds_report_tables_figures_and_record(two_rules, tmp_path):
+    result = as_result(two_rules, tmp_path / "out")
+    write_analysis(result)
+    found = {p.relative_to(result.out).as_posix() for p in result.out.rglob("*") if p.is_file()}
+    figures = (
+        "rt_by_cell",
+        "rt_distribution",
+        "accuracy_by_cell",
+        "error_kinds",
+        "rt_over_session",
+    )
+    tables = (
+        "trials", "audit", "participant_cells", "group_cells", "contrasts", "error_kinds",
+        "findings",
+    )  # fmt: skip
+    assert found == {
+        "report.html",
+        "analysis.json",
+        *(f"tables/{name}.csv" for name in tables),
+        *(f"figures/{name}.{kind}" for name in figures for kind in ("svg", "pdf", "png")),
+    }
+    record = json.loads((result.out / "analysis.json").read_text(encoding="utf-8"))
+    assert set(record["files"]) == found
+    assert record["settings_sha256"] == AnalysisSettings().sha256
+    assert record["contrasts"][0]["rt_ratio"] == result.analysis.contrasts["rt_ratio"].iloc[0]
+    assert record["contrasts"][0]["left_out"] == []
+
+
+def test_nothing_is_left_beside_the_folder(two_rules, tmp_path):
+    write_analysis(as_result(two_rules, tmp_path / "out"))
+    write_analysis(as_result(two_rules, tmp_path / "out"))
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_tables_hold_full_precision_and_ids_as_text(make_trials, tmp_path):
+    rt_s = 0.1 + 0.2
+    result = as_result(make_trials([{"participant_id": "007", "rt_s": rt_s}]), tmp_path / "out")
+    write_analysis(result)
+    with (result.out / "tables" / "trials.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["participant_id"] == "007"
+    assert float(row["rt_s"]) == rt_s
+    assert row["exclude_too_fast"] == "False"
+    assert row["error_kind"] == ""
+
+
+def test_the_same_analysis_gives_the_same_bytes(two_rules, tmp_path):
+    for name in ("a", "b"):
+        write_analysis(as_result(two_rules, tmp_path / name))
+    for path in (tmp_path / "a").rglob("*"):
+        if path.is_file():
+            assert (
+                path.read_bytes()
+                == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
+            )
+
+
+def test_an_earlier_analysis_is_replaced_as_a_whole(two_rules, make_trials, tmp_path):
+    write_analysis(as_result(two_rules, tmp_path / "out"))
+    assert (tmp_path / "out" / "figures" / "rt_by_cell.svg").exists()
+    write_analysis(as_result(make_trials([{"error_kind": "late"}]), tmp_path / "out"))
+    assert not (tmp_path / "out" / "figures" / "rt_by_cell.svg").exists()
+
+
+def refused(tmp_path, two_rules, match):
+    before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+    with pytest.raises(DatasetError, match=match):
+        write_analysis(as_result(two_rules, tmp_path / "out", path=Path("made")))
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
+
+
+def test_a_folder_with_anything_else_is_left_alone(two_rules, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.docx").write_bytes(b"mine")
+    refused(tmp_path, two_rules, "not empty and is left as it is.*holds no earlier analysis")
+
+
+def test_an_analysis_of_another_data_set_is_left_alone(two_rules, tmp_path):
+    write_analysis(as_result(two_rules, tmp_path / "out", name="other", path=Path("elsewhere")))
+    refused(tmp_path, two_rules, "analysis of another data set, 'other'")
+
+
+def test_a_file_that_someone_added_is_not_lost(two_rules, tmp_path):
+    write_analysis(as_result(two_rules, tmp_path / "out"))
+    (tmp_path / "out" / "tables" / "my notes.txt").write_text("mine")
+    refused(tmp_path, two_rules, "also holds tables/my notes.txt, which would be lost")
+
+
+@pytest.mark.parametrize("content", ["", "[]", "null", '{"format": 1}', "{", '"x"'])
+def test_a_damaged_record_is_no_earlier_analysis(two_rules, tmp_path, content):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "analysis.json").write_text(content)
+    refused(tmp_path, two_rules, "holds no earlier analysis")
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(two_rules, tmp_path):
+    (tmp_path / "out").write_text("mine")
+    refused(tmp_path, two_rules, "is a file")
+
+
+def test_a_file_in_the_place_of_a_parent_is_refused(two_rules, tmp_path):
+    (tmp_path / "parent").write_text("mine")
+    with pytest.raises(DatasetError, match=r"cannot be (read|written): Not a directory"):
+        write_analysis(as_result(two_rules, tmp_path / "parent" / "out"))
+
+
+def test_a_full_disk_leaves_the_earlier_analysis_and_no_rest(two_rules, tmp_path, monkeypatch):
+    write_analysis(as_result(two_rules, tmp_path / "out"))
+
+    def no_space(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("ghostblitz_analysis.pipeline.render_report", no_space)
+    refused(tmp_path, two_rules, "cannot be written: No space left on device; nothing there")
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_empty_folder_is_filled_and_parents_are_made(two_rules, tmp_path):
+    (tmp_path / "empty").mkdir()
+    write_analysis(as_result(two_rules, tmp_path / "empty"))
+    write_analysis(as_result(two_rules, tmp_path / "deep" / "down"))
+    assert (tmp_path / "empty" / "report.html").exists()
+    assert (tmp_path / "deep" / "down" / "report.html").exists()
+
+
+def test_a_data_set_that_is_not_there_leaves_no_folder(tmp_path):
+    with pytest.raises(DatasetError, match="does not exist"):
+        analyze_dataset(tmp_path / "nowhere", out=tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- numbers as text ------------------------------------------------------------------------
+
+
+def test_halves_are_rounded_up_as_people_do():
+    assert proportion(1510 / 1600, 4) == ".9438"
+    assert percent(1510 / 1600, 2) == "94.38"
+    assert number(0.0005, 3) == "0.001"
+    assert number(-2.5, 0) == "-3"
+
+
+def test_missing_numbers_are_dashes():
+    missing = [number(None, 2), number(pd.NA, 2), number(float("nan"), 2), interval(1, None, 2)]
+    assert missing == ["–"] * 4
+    assert (p_value(pd.NA), proportion(None, 3), percent(pd.NA)) == ("–", "–", "–")
+
+
+def test_p_values_have_three_decimals_or_a_bound():
+    assert [p_value(p) for p in (0.0009999, 0.001, 0.0123, 1.0)] == [
+        "< .001",
+        ".001",
+        ".012",
+        "1.000",
+    ]
