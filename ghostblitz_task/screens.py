@@ -362,8 +362,8 @@ class Screens:
         prompts = self.texts.prompts
         solution = stimulus.solution
         caption = prompts.grab_answer if solution.mode == "grab" else prompts.shout_answer
-        yield self._card(stimulus.card, x, -1.2, scale=0.85)
-        yield Words(caption.format(answer=self.texts.item(solution.answer)), x, -5)
+        yield self._card(stimulus.card, x, -2.0, scale=0.85)
+        yield Words(caption.format(answer=self.texts.item(solution.answer)), x, -5.7)
 
 
 def example_stimulus(game: Game, rule: str, mode: Mode) -> Stimulus:
