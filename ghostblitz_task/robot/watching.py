@@ -72,7 +72,7 @@ class ServerWatcher:
     def __init__(self, x_px: int, y_px: int) -> None:
         import mss
 
-        self._screen: Any = mss.mss()
+        self._screen: Any = mss.MSS()
         self._place = {"left": x_px, "top": y_px, "width": 1, "height": 1}
 
     def look(self) -> Sight:
