@@ -35,7 +35,7 @@ test: setup
 	$(PYTHON) -m pytest $(PYTEST_ARGS)
 
 test-quick: setup
-	$(PYTHON) -m pytest -m 'not slow and not screen' $(PYTEST_ARGS)
+	$(PYTHON) -m pytest -n 2 -m 'not slow and not screen' $(PYTEST_ARGS)
 
 lint: setup
 	.venv/bin/ruff check .

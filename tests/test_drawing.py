@@ -415,6 +415,7 @@ def test_pdf_has_all_pages_as_vectors(sheet, tmp_path):
     assert len(re.findall(rb"/MediaBox \[0 0 595.28 841.89\]", content)) >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_cards", "n_pages"), [(3, 1), (60, 3)])
 def test_png_has_the_pages_below_each_other(sheet, tmp_path, n_cards, n_pages):
     path = tmp_path / "cards.png"

@@ -68,6 +68,7 @@ def cut(figure: Figure) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_participants", [1, 2, 12, 40])
 @pytest.mark.parametrize("modes", [("grab",), ("grab", "shout")])
 @pytest.mark.parametrize("block_kinds", [("mixed",), ("pure", "mixed")])
@@ -82,6 +83,7 @@ def test_no_text_overlaps_or_is_cut(draw_trials, n_participants, modes, block_ki
         assert (name, overlapping(figure), cut(figure)) == (name, [], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rows",
     [

@@ -222,6 +222,7 @@ def test_one_participant_gives_words_without_an_interval(make_trials):
     assert "one participant, so no interval" in sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rows",
     [
@@ -275,12 +276,14 @@ def test_the_folder_holds_report_tables_figures_and_record(two_rules, tmp_path):
     assert record["contrasts"][0]["left_out"] == []
 
 
+@pytest.mark.slow
 def test_nothing_is_left_beside_the_folder(two_rules, tmp_path):
     write_analysis(as_result(two_rules, tmp_path / "out"))
     write_analysis(as_result(two_rules, tmp_path / "out"))
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 def test_tables_hold_full_precision_and_ids_as_text(make_trials, tmp_path):
     rt_s = 0.1 + 0.2
     result = as_result(make_trials([{"participant_id": "007", "rt_s": rt_s}]), tmp_path / "out")
@@ -293,6 +296,7 @@ def test_tables_hold_full_precision_and_ids_as_text(make_trials, tmp_path):
     assert row["error_kind"] == ""
 
 
+@pytest.mark.slow
 def test_the_same_analysis_gives_the_same_bytes(two_rules, tmp_path):
     for name in ("a", "b"):
         write_analysis(as_result(two_rules, tmp_path / name))
@@ -304,6 +308,7 @@ def test_the_same_analysis_gives_the_same_bytes(two_rules, tmp_path):
             )
 
 
+@pytest.mark.slow
 def test_an_earlier_analysis_is_replaced_as_a_whole(two_rules, make_trials, tmp_path):
     write_analysis(as_result(two_rules, tmp_path / "out"))
     assert (tmp_path / "out" / "figures" / "rt_by_cell.svg").exists()
@@ -324,11 +329,13 @@ def test_a_folder_with_anything_else_is_left_alone(two_rules, tmp_path):
     refused(tmp_path, two_rules, "not empty and is left as it is.*holds no earlier analysis")
 
 
+@pytest.mark.slow
 def test_an_analysis_of_another_data_set_is_left_alone(two_rules, tmp_path):
     write_analysis(as_result(two_rules, tmp_path / "out", name="other", path=Path("elsewhere")))
     refused(tmp_path, two_rules, "analysis of another data set, 'other'")
 
 
+@pytest.mark.slow
 def test_a_file_that_someone_added_is_not_lost(two_rules, tmp_path):
     write_analysis(as_result(two_rules, tmp_path / "out"))
     (tmp_path / "out" / "tables" / "my notes.txt").write_text("mine")
@@ -353,6 +360,7 @@ def test_a_file_in_the_place_of_a_parent_is_refused(two_rules, tmp_path):
         write_analysis(as_result(two_rules, tmp_path / "parent" / "out"))
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_earlier_analysis_and_no_rest(two_rules, tmp_path, monkeypatch):
     write_analysis(as_result(two_rules, tmp_path / "out"))
 

@@ -27,6 +27,7 @@ def deck(game: str, kind: str, seed: int) -> Deck:
     return build_deck(make_game(GameSettings(game)), kind=kind, rng=np.random.default_rng(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["standard", "balanced"])
 @pytest.mark.parametrize("game", GAMES)
 def test_deck_has_its_margins_whatever_the_seed(game: str, kind: str) -> None:
