@@ -15,7 +15,8 @@ from typing import Literal
 from ghostblitz_task.apparatus import Apparatus
 from ghostblitz_task.config import ApparatusSettings, load_apparatus
 from ghostblitz_task.errors import ApparatusError, ConfigError
-from ghostblitz_task.session import SessionIdentity, SessionOutcome
+from ghostblitz_task.session import SessionOutcome
+from ghostblitz_task.session_header import SessionIdentity
 from ghostblitz_task.studies import (
     Study,
     begin_dataset,

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from ghostblitz_task import __version__
-from ghostblitz_task.apparatus import Apparatus, DeviceEvent
+from ghostblitz_task.apparatus import Apparatus
 from ghostblitz_task.config import ApparatusSettings, BlockSettings, StudySettings
 from ghostblitz_task.design import Plan, TrialPlan
 from ghostblitz_task.errors import ApparatusError
-from ghostblitz_task.games import Game, GameState, Mode, Outcome, Stimulus
+from ghostblitz_task.event_meanings import EventReader
+from ghostblitz_task.games import Game, GameState, Outcome, Stimulus
+from ghostblitz_task.outline import BlockStep, ScreenStep, outline
 from ghostblitz_task.scoring import Score, TrialEvent, TrialFacts, responses_in_time, score_trial
 from ghostblitz_task.screens import FeedbackKind, Patch, Screen, Screens, Words
+from ghostblitz_task.session_header import Resumed, SessionIdentity, session_header
 
 __all__ = [
-    "BlockStep",
     "Recorder",
     "Resumed",
-    "ScreenStep",
     "SessionIdentity",
     "SessionOutcome",
-    "outline",
     "run_session",
 ]
 
@@ -35,28 +34,6 @@ Status = Literal["completed", "quit"]
 _SAME_TIME_S = 1e-6
 # A key that is held longer at the end of a session keeps no one waiting.
 _RELEASE_TIMEOUT_S = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed:
-    """The run that is taken up again: its file, its hash, and the trials it completed."""
-
-    file: str
-    sha256: str
-    n_trials: int
-
-
-@dataclass(frozen=True, slots=True)
-class SessionIdentity:
-    """Whose session this is, and how it came about."""
-
-    participant_id: str
-    session: int
-    run: int
-    seed: int
-    source: Literal["human", "robot", "simulated"]
-    participant_model: str | None = None
-    resumes: Resumed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,92 +100,13 @@ def run_session(
         If screen or keyboard fails; the log says so.
     """
     loop = _Loop(settings, plan, screens, apparatus, log, stop_requested, on_trial)
-    log.append("header", _header(settings, plan, apparatus, apparatus_settings, identity, started))
+    header = session_header(settings, plan, apparatus, apparatus_settings, identity, started)
+    log.append("header", header)
     try:
         return loop.run(identity.resumes)
     except ApparatusError as error:
         loop.end("failed", str(error))
         raise
-
-
-def _header(
-    settings: StudySettings,
-    plan: Plan,
-    apparatus: Apparatus,
-    apparatus_settings: ApparatusSettings,
-    identity: SessionIdentity,
-    started: datetime | None,
-) -> dict[str, Any]:
-    game = settings.make_game()
-    return {
-        "software": {
-            "ghostblitz": __version__,
-            "python": platform.python_version(),
-            "platform": platform.system(),
-        },
-        "study_id": settings.study.id,
-        "study_title": settings.study.title,
-        "settings": settings.model_dump(mode="json"),
-        "settings_sha256": settings.sha256,
-        "apparatus_settings": apparatus_settings.model_dump(mode="json"),
-        "apparatus": dict(apparatus.describe()),
-        **dataclasses.asdict(identity),
-        "language": settings.study.language,
-        "game": {
-            "name": game.name,
-            "item_colours": dict(game.item_colours),
-            "n_pictures": game.n_pictures,
-            "shout_item": getattr(game, "shout_item", None),
-            "rules": sorted(game.rules),
-        },
-        "plan_sha256": plan.sha256,
-        "n_trials_planned": len(plan.trials),
-        "design_report": plan.report_json(),
-        "started_utc": started.astimezone(timezone.utc).isoformat() if started else None,
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class ScreenStep:
-    """A self-paced screen, and what a wrong key brings instead."""
-
-    screen: Screen
-    again: Screen | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BlockStep:
-    """A block begins."""
-
-    block_index: int
-
-
-def outline(
-    plan: Plan, screens: Screens, *, first_trial: int = 0
-) -> Iterator[ScreenStep | BlockStep | TrialPlan]:
-    """Return what comes in a session, in order; a resumed one starts at `first_trial`.
-
-    Instructions are given once; the keys are checked each time, since the machine may be
-    another one.
-    """
-    for ask, again in screens.key_check():
-        yield ScreenStep(ask, again)
-    if first_trial == 0:
-        for page in screens.instructions():
-            yield ScreenStep(page)
-    n_tests = sum(block.phase == "test" for block in plan.blocks)
-    done = 0
-    for block_index, block in enumerate(plan.blocks):
-        done += block.phase == "test"
-        trials = [t for t in plan.trials_of(block_index) if t.trial_index >= first_trial]
-        if not trials:
-            continue
-        yield BlockStep(block_index)
-        yield ScreenStep(screens.block_intro(block, number=done, n_blocks=n_tests))
-        yield from trials
-        if block.phase == "test" and done < n_tests:
-            yield ScreenStep(screens.block_break(done=done, n_blocks=n_tests))
-    yield ScreenStep(screens.end())
 
 
 class _Loop:
@@ -234,12 +132,11 @@ class _Loop:
         self.on_trial = on_trial
         self.frame_s = 1.0 / apparatus.refresh_hz
         self.events: list[TrialEvent] = []
-        self.down: set[str] = set()
+        self.reader = EventReader(settings, screens)
         self.flip_s = 0.0
         self.n_done = 0
         self.patch: Patch = "waiting-next"
-        self.meanings = _key_meanings(settings)
-        self.blank = screens.blank()
+        self.blank = self.shown = screens.blank()
         self.fixation = screens.fixation()
         kinds: tuple[FeedbackKind, ...] = ("right", "wrong", "early", "late")
         self.feedback = {kind: screens.feedback(kind) for kind in kinds}
@@ -268,8 +165,10 @@ class _Loop:
     def _await_releases(self) -> None:
         """Keep the last screen until the key that ended it is up, so that its event is kept."""
         until_s = self.flip_s + _RELEASE_TIMEOUT_S
-        while self.down and self.flip_s < until_s:
-            self._present(self.blank)
+        # All is done, so a wish to end it now changes nothing.
+        with contextlib.suppress(_QuitRequested):
+            while self.reader.down and self.flip_s < until_s:
+                self._present(self.shown)
 
     def end(self, status: str, reason: str | None) -> None:
         """Write the last record, with the events that nothing else has taken."""
@@ -312,6 +211,7 @@ class _Loop:
 
     def _present(self, screen: Screen) -> float:
         """Show one frame, collect the events until then, and return the time of the flip."""
+        self.shown = screen
         self.flip_s = self.apparatus.present(screen)
         self._collect()
         return self.flip_s
@@ -321,40 +221,12 @@ class _Loop:
         reason = self.stop_requested()
         if not new and reason is None:
             return
-        self.events.extend(self._with_meaning(event) for event in new)
+        self.events.extend(self.reader.read(event) for event in new)
         quit_key = self.settings.responses.quit_key
         if reason is None and any(e.kind == "press" and e.key == quit_key for e in new):
             reason = "quit key"
         if reason is not None:
             raise _QuitRequested(reason)
-
-    def _with_meaning(self, event: DeviceEvent) -> TrialEvent:
-        device, mode, answer = "other_keys", None, None
-        if event.device == "keyboard":
-            device, mode, answer = self.meanings.get(event.key, ("other_keys", None, None))
-        elif event.x_deg is not None and event.y_deg is not None:
-            device = "pointer"
-            item = self.screens.item_at(event.x_deg, event.y_deg)
-            if self.settings.responses.pointer and item is not None:
-                mode, answer = "grab", item
-        repeated = event.kind == "press" and event.key in self.down
-        if event.kind == "press":
-            self.down.add(event.key)
-        else:
-            self.down.discard(event.key)
-        return TrialEvent(
-            t_s=event.t_s,
-            device=device,
-            kind=event.kind,
-            key=event.key,
-            code=event.code,
-            resolution_s=event.resolution_s,
-            mode=mode,
-            answer=answer,
-            repeated=repeated,
-            x_deg=event.x_deg,
-            y_deg=event.y_deg,
-        )
 
     def _take_events(self) -> list[dict[str, Any]]:
         taken, self.events = self.events, []
@@ -444,7 +316,7 @@ class _Loop:
             deadline_s=timing.deadline_s,
             second_response_window_s=timing.second_response_window_s,
             events=tuple(self.events),
-            held_at_onset=self._held_at(onset_s),
+            held_at_onset=self.reader.held_at(onset_s, self.events),
         )
         record["onset_s"] = onset_s
         frames_s = [onset_s - last_fixation_flip_s]
@@ -460,14 +332,6 @@ class _Loop:
         record["n_dropped_frames"] = sum(f > 1.5 * self.frame_s for f in frames_s)
         record["longest_frame_s"] = max(frames_s)
         return facts
-
-    def _held_at(self, onset_s: float) -> tuple[str, ...]:
-        """Return the response keys that were down at the flip that showed the card."""
-        down = set(self.down)
-        # Take back what came after the flip but before the poll.
-        for event in reversed([e for e in self.events if e.t_s >= onset_s and not e.repeated]):
-            (down.discard if event.kind == "press" else down.add)(event.key)
-        return tuple(sorted(key for key in down if key in self.meanings))
 
     def _trial_end_s(self, facts: TrialFacts) -> float:
         presses = responses_in_time(facts)
@@ -531,16 +395,6 @@ class _Loop:
         key = self.settings.responses.pause_key
         events = facts.events if facts is not None else tuple(self.events)
         return any(e.kind == "press" and e.key == key for e in events)
-
-
-def _key_meanings(settings: StudySettings) -> dict[str, tuple[str, Mode | None, str | None]]:
-    responses = settings.responses
-    meanings: dict[str, tuple[str, Mode | None, str | None]] = {
-        key: ("grab_keys", "grab", item) for item, key in responses.grab_keys.items()
-    }
-    for item, key in responses.shout_keys.items():
-        meanings[key] = ("shout_keys", "shout", item)
-    return meanings
 
 
 def _planned(

@@ -28,7 +28,8 @@ from ghostblitz_task.games import Game
 from ghostblitz_task.participants import make_participant
 from ghostblitz_task.screens import Screens
 from ghostblitz_task.seeds import rng_for, seed_for_participant
-from ghostblitz_task.session import Resumed, SessionIdentity, SessionOutcome, run_session
+from ghostblitz_task.session import SessionOutcome, run_session
+from ghostblitz_task.session_header import Resumed, SessionIdentity
 from ghostblitz_task.texts import load_texts
 from ghostblitz_task.trial_log import (
     RunLog,

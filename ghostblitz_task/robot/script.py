@@ -11,9 +11,9 @@ import numpy as np
 from ghostblitz_task.config import ResponseSettings
 from ghostblitz_task.design import Plan, TrialPlan
 from ghostblitz_task.games import Game, Mode, Stimulus
+from ghostblitz_task.outline import ScreenStep, outline
 from ghostblitz_task.participants import Participant
 from ghostblitz_task.screens import Screens
-from ghostblitz_task.session import ScreenStep, outline
 
 __all__ = ["Action", "Tap", "key_of", "script_session", "taps_like"]
 

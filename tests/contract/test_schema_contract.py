@@ -15,7 +15,8 @@ from ghostblitz_task.config import ApparatusSettings
 from ghostblitz_task.design import plan_session
 from ghostblitz_task.schema import COLUMNS, ERROR_KINDS, FACTOR_PREFIX, Column, column
 from ghostblitz_task.scoring import Score
-from ghostblitz_task.session import SessionIdentity, run_session
+from ghostblitz_task.session import run_session
+from ghostblitz_task.session_header import SessionIdentity
 from ghostblitz_task.studies import Study, simulate_study
 from ghostblitz_task.trial_log import TrialLog, read_log
 

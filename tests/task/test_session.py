@@ -22,7 +22,8 @@ from ghostblitz_task.design import plan_session
 from ghostblitz_task.errors import ApparatusError, LogError
 from ghostblitz_task.scoring import TrialFacts, score_trial
 from ghostblitz_task.screens import Screen
-from ghostblitz_task.session import Resumed, SessionIdentity, SessionOutcome, run_session
+from ghostblitz_task.session import SessionOutcome, run_session
+from ghostblitz_task.session_header import Resumed, SessionIdentity
 from ghostblitz_task.studies import open_study, simulate_study
 from ghostblitz_task.trial_log import RunLog, TrialLog, file_sha256, read_log
 

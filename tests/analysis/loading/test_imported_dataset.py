@@ -11,27 +11,7 @@ from hypothesis import strategies as st
 from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_analysis.importing import import_table
 from ghostblitz_task.errors import DatasetError, GhostBlitzError
-
-PLAIN = """
-[dataset]
-name = "plain"
-
-[columns]
-participant = "who"
-card = "card"
-response = "answer"
-rt = "time"
-rt_unit = "s"
-"""
-
-
-def plain(*rows: str, header: str = "who,card,answer,time") -> str:
-    return "\n".join([header, *rows]) + "\n"
-
-
-DIRECT = "book:red ghost:white"
-EXCLUSION = "ghost:green chair:blue"
-
+from tests.analysis.loading.plain_tables import DIRECT, EXCLUSION, PLAIN, plain
 
 # --- an imported data set on disk --------------------------------------------------------------
 

@@ -16,32 +16,13 @@ from ghostblitz_analysis.mapping import Mapping
 from ghostblitz_task.config import load_settings, read_toml
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.schema import COLUMNS
+from tests.analysis.loading.plain_tables import DIRECT, PLAIN, plain
 
 ROOT = Path(__file__).parents[3]
 MAPPINGS = ROOT / "data" / "mappings"
 PUBLISHED = ROOT.parent / "shared" / "published" / "five_objects_trials.csv"
 
 Rows = list[dict[str, str]]
-
-PLAIN = """
-[dataset]
-name = "plain"
-
-[columns]
-participant = "who"
-card = "card"
-response = "answer"
-rt = "time"
-rt_unit = "s"
-"""
-
-
-def plain(*rows: str, header: str = "who,card,answer,time") -> str:
-    return "\n".join([header, *rows]) + "\n"
-
-
-DIRECT = "book:red ghost:white"
-EXCLUSION = "ghost:green chair:blue"
 
 
 # --- the published data ------------------------------------------------------------------------

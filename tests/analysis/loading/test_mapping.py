@@ -10,27 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ghostblitz_analysis.mapping import comparable
-
-PLAIN = """
-[dataset]
-name = "plain"
-
-[columns]
-participant = "who"
-card = "card"
-response = "answer"
-rt = "time"
-rt_unit = "s"
-"""
-
-
-def plain(*rows: str, header: str = "who,card,answer,time") -> str:
-    return "\n".join([header, *rows]) + "\n"
-
-
-DIRECT = "book:red ghost:white"
-EXCLUSION = "ghost:green chair:blue"
-
+from tests.analysis.loading.plain_tables import DIRECT, EXCLUSION, PLAIN, plain
 
 TRIAL = {"who": "a", "card": DIRECT, "answer": "ghost", "time": 0.5}
 

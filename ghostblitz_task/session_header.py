@@ -1,0 +1,79 @@
+"""Whose session it is, and the header that says so at the top of its log."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, Literal
+
+from ghostblitz_task import __version__
+from ghostblitz_task.apparatus import Apparatus
+from ghostblitz_task.config import ApparatusSettings, StudySettings
+from ghostblitz_task.design import Plan
+
+__all__ = ["Resumed", "SessionIdentity", "session_header"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The run that is taken up again: its file, its hash, and the trials it completed."""
+
+    file: str
+    sha256: str
+    n_trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionIdentity:
+    """Whose session this is, and how it came about."""
+
+    participant_id: str
+    session: int
+    run: int
+    seed: int
+    source: Literal["human", "robot", "simulated"]
+    participant_model: str | None = None
+    resumes: Resumed | None = None
+
+
+def session_header(
+    settings: StudySettings,
+    plan: Plan,
+    apparatus: Apparatus,
+    apparatus_settings: ApparatusSettings,
+    identity: SessionIdentity,
+    started: datetime | None,
+) -> dict[str, Any]:
+    """Return the header record: all that is known before the first screen.
+
+    Without `started`, the header of the same session is the same at any time.
+    """
+    game = settings.make_game()
+    return {
+        "software": {
+            "ghostblitz": __version__,
+            "python": platform.python_version(),
+            "platform": platform.system(),
+        },
+        "study_id": settings.study.id,
+        "study_title": settings.study.title,
+        "settings": settings.model_dump(mode="json"),
+        "settings_sha256": settings.sha256,
+        "apparatus_settings": apparatus_settings.model_dump(mode="json"),
+        "apparatus": dict(apparatus.describe()),
+        **dataclasses.asdict(identity),
+        "language": settings.study.language,
+        "game": {
+            "name": game.name,
+            "item_colours": dict(game.item_colours),
+            "n_pictures": game.n_pictures,
+            "shout_item": getattr(game, "shout_item", None),
+            "rules": sorted(game.rules),
+        },
+        "plan_sha256": plan.sha256,
+        "n_trials_planned": len(plan.trials),
+        "design_report": plan.report_json(),
+        "started_utc": started.astimezone(timezone.utc).isoformat() if started else None,
+    }
