@@ -649,3 +649,32 @@ def test_forty_simulated_sessions_take_well_under_a_second_each(tmp_path: Path) 
     assert len(each) == 40
     assert sorted(each)[20] < 1
     assert max(each) < 2
+
+
+# --- the very end -------------------------------------------------------------------------------
+
+
+def test_wish_to_quit_after_the_last_screen_changes_nothing(tmp_path: Path) -> None:
+    def script(screen: Screen, flip_s: float, _n: int) -> list[DeviceEvent]:
+        if screen.name == "card":
+            return tap(right_key(screen), flip_s + 0.25)
+        if screen.name == "end":
+            return [*tap("space", flip_s + 0.1, hold_s=0.6), *tap("escape", flip_s + 0.3)]
+        return []
+
+    apparatus = ScriptedApparatus(script, goes_on=True)
+    run, outcome = play(tmp_path, apparatus)
+    assert outcome.status == run.status == "completed"
+    assert run.records[-1]["n_trials"] == N_TRIALS
+
+
+def test_session_whose_trials_are_all_done_is_resumed_to_its_end(tmp_path: Path) -> None:
+    play(tmp_path, ScriptedApparatus(right()))
+    done = Resumed("run-1.jsonl", file_sha256(tmp_path / "run-1.jsonl"), N_TRIALS)
+    apparatus = ScriptedApparatus(right())
+    run, outcome = play(tmp_path, apparatus, resumes=done, run=2)
+    assert outcome == SessionOutcome("completed", N_TRIALS)
+    assert trials(run) == []
+    # Nothing is shown that was not prepared.
+    shown = {screen.name for screen in apparatus.screens}
+    assert shown <= {screen.name for screen in apparatus.prepared}
