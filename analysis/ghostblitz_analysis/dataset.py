@@ -24,10 +24,29 @@ from ghostblitz_task.config import load_settings
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.schema import COLUMNS
 
-__all__ = ["Dataset", "RunInfo", "load_dataset"]
+__all__ = ["Dataset", "ImportFlow", "RunInfo", "load_dataset"]
 
 LOGS_FOLDER = "logs"
 LOG_SUFFIX = ".jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFlow:
+    """What an import read and left out before the trial table was made.
+
+    Attributes
+    ----------
+    n_rows_read : int
+        Rows of the source.
+    dropped : tuple of (str, int)
+        Reason and number of rows, in the order in which they were dropped.
+    incomplete : tuple of (str, int)
+        Participants who were dropped for want of trials, and their trials.
+    """
+
+    n_rows_read: int
+    dropped: tuple[tuple[str, int], ...]
+    incomplete: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +74,8 @@ class Dataset:
         Trials of a complete participant, where an import states it.
     citation : str or None
         What to cite, where an import states it.
+    import_flow : ImportFlow or None
+        What the import dropped; None for data that were not imported.
     """
 
     path: Path
@@ -66,6 +87,7 @@ class Dataset:
     notes: tuple[str, ...] = ()
     complete_n_trials: int | None = None
     citation: str | None = None
+    import_flow: ImportFlow | None = None
 
 
 def load_dataset(path: Path) -> Dataset:
