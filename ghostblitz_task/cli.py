@@ -33,6 +33,26 @@ Seed = Annotated[int | None, typer.Option(min=0, help="Seed; the same seed, the 
 Out = Annotated[Path | None, typer.Option("--out", help="Where the result goes.")]
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from ghostblitz_task import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def ghostblitz(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Reaction-time tasks of the Ghost Blitz family: run, simulate, analyse."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit; an error of the user's is one line and status 2."""
     from ghostblitz_task.errors import GhostBlitzError
@@ -43,9 +63,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         typer.echo("ghostblitz: " + " ".join(str(error).split()), err=True)
         sys.exit(2)
     except BrokenPipeError:
-        # The reader of our output went away, as `head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # Its reader went away, as `head` does.
         sys.exit(1)
+    except OSError as error:
+        # Files of ours are opened where their errors are named; this is standard input or output.
+        _drop_output()
+        typer.echo(f"ghostblitz: {error.strerror or error}", err=True)
+        sys.exit(2)
+
+
+def _drop_output() -> None:
+    """Let what is still to be written to standard output go, so that it cannot fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 # --- cards and decks ---------------------------------------------------------------------------
@@ -84,14 +113,21 @@ def solve(
     any_illegal = False
     for result in results:
         any_illegal = any_illegal or '"error": ' in result
-        sys.stdout.write(result + "\n")
+        # As bytes: JSON is UTF-8 whatever the terminal; a half character becomes its JSON escape.
+        sys.stdout.buffer.write(result.encode("utf-8", errors="backslashreplace") + b"\n")
     sys.stdout.flush()
     raise typer.Exit(1 if any_illegal else 0)
 
 
 def _stdin_lines() -> Iterator[str]:
+    from ghostblitz_task.errors import ConfigError
+
+    if sys.stdin is None:
+        raise ConfigError("standard input is closed; give --card, or cards on standard input")
+    encoding = "utf-8-sig"
     for line in sys.stdin.buffer:
-        yield line.decode("utf-8-sig", errors="replace")
+        yield line.decode(encoding, errors="replace")
+        encoding = "utf-8"
 
 
 def _game(name: str, *, rules: str = "", study: Path | None = None) -> Game:
@@ -126,7 +162,10 @@ def deck(
     palette: Annotated[str, typer.Option(help="Colours of the drawn cards.")] = "standard",
     out: Out = None,
 ) -> None:
-    """Build a deck: as CSV or JSON Lines, or drawn as a contact sheet (PNG, PDF)."""
+    """Build a deck: as CSV or JSON Lines, or drawn as a contact sheet (PNG, PDF).
+
+    Pictures stand in alphabetical order; `design` is what balances their places.
+    """
     from ghostblitz_task.errors import ConfigError
     from ghostblitz_task.tables import deck_format, deck_text, write_contact_sheets
 
@@ -182,8 +221,9 @@ def design(
     """Plan a session of a study and report what of its design was met, as JSON Lines."""
     from ghostblitz_task.studies import open_study
 
-    plan = open_study(study).plan(seed or 0)
-    rows: Iterable[dict[str, Any]] = plan.trials_json() if trials else plan.report_json()
+    opened = open_study(study)
+    plan = opened.plan(seed or 0)
+    rows: Iterable[dict[str, Any]] = plan.trials_json(opened.game) if trials else plan.report_json()
     for row in rows:
         typer.echo(json.dumps(row, ensure_ascii=False))
 
@@ -194,7 +234,10 @@ def design(
 @app.command()
 def run(
     study: StudyFolder,
-    participant: Annotated[str, typer.Option("--participant", "-p", help="Participant id.")],
+    participant: Annotated[
+        str | None,
+        typer.Option("--participant", "-p", help="Participant id; without it, a dialogue asks."),
+    ] = None,
     session: Annotated[int, typer.Option(min=1, max=99, help="Session of this participant.")] = 1,
     resume: Annotated[
         bool, typer.Option("--resume", help="Take up a session that was not finished.")
@@ -209,12 +252,20 @@ def run(
     ] = False,
     language: Annotated[str | None, typer.Option(help="Language of the screens.")] = None,
     robot: Annotated[
-        bool, typer.Option("--robot", help="The robot presses the keys; the log says so.")
+        bool,
+        typer.Option(
+            "--robot", hidden=True, help="Mark the run as a robot's; it is started elsewhere."
+        ),
     ] = False,
 ) -> None:
     """Run a session of a study on this screen and keyboard."""
-    from ghostblitz_task.running import RunRequest, run_study
+    from ghostblitz_task.running import RunRequest, ask_for_session, run_study
 
+    if participant is None:
+        asked = ask_for_session()
+        if asked is None:
+            raise typer.Exit(1)
+        participant, session, resume = asked
     request = RunRequest(
         study=study,
         participant_id=participant,

@@ -42,6 +42,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 Seconds = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
 #: As PsychoPy names keys: one word.
 Key = Annotated[str, Field(pattern=r"^\S{1,32}$")]
+Pixels = Annotated[int, Field(ge=100, le=20_000)]
 Rate = Annotated[float, Field(ge=0, le=1)]
 Degrees = Annotated[float, Field(gt=0, le=90, allow_inf_nan=False)]
 
@@ -250,7 +251,7 @@ class ApparatusSettings(Settings):
 
     screen_index: int = Field(default=0, ge=0)
     fullscreen: bool = True
-    window_px: tuple[int, int] = (1280, 720)
+    window_px: tuple[Pixels, Pixels] = (1280, 720)
     screen_width_cm: float = Field(default=53.0, gt=1, le=1000)
     viewing_distance_cm: float = Field(default=60.0, gt=5, le=1000)
     refresh_hz: float = Field(default=60.0, ge=20, le=1000)

@@ -13,7 +13,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from ghostblitz_task.config import ApparatusSettings, load_apparatus
-from ghostblitz_task.errors import ApparatusError, ConfigError
+from ghostblitz_task.errors import ApparatusError, ConfigError, LogError
 from ghostblitz_task.participants import make_participant
 from ghostblitz_task.robot.script import Action, script_session, taps_like
 from ghostblitz_task.seeds import rng_for
@@ -127,7 +127,10 @@ def play_with_robot(
     """
     apparatus = load_apparatus(study.folder)
     robot_log = dataset / "robot" / f"{participant}{'-resumed' if resume else ''}.jsonl"
-    robot_log.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        robot_log.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LogError(f"{dataset} cannot be written: {error.strerror}") from error
     told = {
         "settings": {
             "patch_px": _patch_px(apparatus),

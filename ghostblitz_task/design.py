@@ -79,9 +79,17 @@ class Plan:
         rows = [[t.block_index, str(t.card), t.foreperiod_s] for t in self.trials]
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
-    def trials_json(self) -> list[dict[str, Any]]:
-        """Return the trials as rows, cards as text."""
-        return [{**asdict(t), "card": str(t.card)} for t in self.trials]
+    def trials_json(self, game: Game) -> list[dict[str, Any]]:
+        """Return the trials as rows, cards as text, each solved as the table lies at first."""
+        table = game.initial_state()
+        return [
+            {
+                **asdict(t),
+                "card": str(t.card),
+                **asdict(game.stimulus(t.card, table).solution),
+            }
+            for t in self.trials
+        ]
 
     def report_json(self) -> list[dict[str, Any]]:
         """Return the report as it stands in the log."""

@@ -155,7 +155,8 @@ class _Search:
         lowest = math.ceil((wanted - settings.rate_tolerance) * n_pairs - 1e-9)
         highest = math.floor((wanted + settings.rate_tolerance) * n_pairs + 1e-9)
         if lowest > highest:  # the block is too short for the tolerance: the nearest count
-            lowest = highest = round(wanted * n_pairs)
+            exact = wanted * n_pairs
+            lowest, highest = math.ceil(exact - 0.5), math.floor(exact + 0.5)
         return _Rate(name, values, count_equal, lowest, highest, wanted)
 
     def impossible(self) -> tuple[str, ...]:

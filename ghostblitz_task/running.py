@@ -18,6 +18,7 @@ from ghostblitz_task.errors import ApparatusError, ConfigError
 from ghostblitz_task.session import SessionOutcome
 from ghostblitz_task.session_header import SessionIdentity
 from ghostblitz_task.studies import (
+    LOG_FOLDER,
     Study,
     begin_dataset,
     find_resumable,
@@ -28,7 +29,7 @@ from ghostblitz_task.studies import (
 )
 from ghostblitz_task.trial_log import check_participant_id
 
-__all__ = ["RunRequest", "run_from_psychopy", "run_study"]
+__all__ = ["RunRequest", "ask_for_session", "run_from_psychopy", "run_study"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +93,18 @@ def run_study(
     GhostBlitzError
         As `ghostblitz_task.studies.log_session`.
     """
+    check_participant_id(request.participant_id)
     study = open_study(request.study, language=request.language)
     settings = load_apparatus(study.folder, request.apparatus)
     if request.windowed:
         settings = settings.model_copy(update={"fullscreen": False})
-    check_participant_id(request.participant_id)
     dataset = request.dataset or Path("data") / study.settings.study.id
-    logs = begin_dataset(study, dataset)
-    identity = _identity(request, study, logs)
+    begin = _resume if request.resume else _begin
+    study, identity = begin(request, study, dataset)
     with _stop_signals() as stop_requested:
         return log_session(
             study,
-            logs,
+            dataset / LOG_FOLDER,
             identity,
             open_apparatus=lambda: _open_window(study, settings),
             apparatus_settings=settings,
@@ -112,19 +113,27 @@ def run_study(
         )
 
 
-def _identity(request: RunRequest, study: Study, logs: Path) -> SessionIdentity:
-    if request.resume:
-        run = find_resumable(logs, request.participant_id, session=request.session)
-        if request.seed is not None and request.seed != run.header["seed"]:
-            raise ConfigError(
-                f"{run.path.name} was begun with seed {run.header['seed']}; a resumed session "
-                "keeps its seed"
-            )
-        return resume_identity(study, run)
+def _begin(request: RunRequest, study: Study, dataset: Path) -> tuple[Study, SessionIdentity]:
     seed = secrets.randbits(32) if request.seed is None else request.seed
-    return new_identity(
+    study.plan(seed)  # What cannot be met is refused before anything is written.
+    logs = begin_dataset(study, dataset)
+    identity = new_identity(
         logs, request.participant_id, session=request.session, seed=seed, source=request.source
     )
+    return study, identity
+
+
+def _resume(request: RunRequest, study: Study, dataset: Path) -> tuple[Study, SessionIdentity]:
+    run = find_resumable(dataset / LOG_FOLDER, request.participant_id, session=request.session)
+    if request.seed is not None and request.seed != run.header["seed"]:
+        raise ConfigError(
+            f"{run.path.name} was begun with seed {run.header['seed']}; a resumed session "
+            "keeps its seed"
+        )
+    if request.language is None and run.header["language"] != study.settings.study.language:
+        study = open_study(request.study, language=run.header["language"])
+    begin_dataset(study, dataset)
+    return study, resume_identity(study, run)
 
 
 def _check_display() -> None:
@@ -166,6 +175,8 @@ def _stop_signals() -> Iterator[Callable[[], str | None]]:
 
     def note(number: int, _frame: FrameType | None) -> None:
         received.append(signal.Signals(number).name)
+        # A second one ends the program at once, should the session hang.
+        signal.signal(number, before[number])
 
     names = [n for n in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, n)]
     numbers = [getattr(signal, name) for name in names]
@@ -177,18 +188,25 @@ def _stop_signals() -> Iterator[Callable[[], str | None]]:
             signal.signal(number, handler)
 
 
-def run_from_psychopy(study: Path) -> None:
-    """Ask for the participant in a dialogue and run: for PsychoPy's own Runner and Coder.
+def ask_for_session() -> tuple[str, int, bool] | None:
+    """Ask in a dialogue for participant, session, and whether to resume; None if cancelled.
 
-    A participant given on the command line leaves the dialogue out.
+    Raises
+    ------
+    ApparatusError
+        If there is no display.
+    """
+    _check_display()
+    from ghostblitz_task.apparatus.psychopy_dialogue import ask_participant
+
+    return ask_participant()
+
+
+def run_from_psychopy(study: Path) -> None:
+    """Run a study started from PsychoPy's own Runner or Coder, which give no options.
+
+    Options on a shell's command line are those of `ghostblitz run`.
     """
     from ghostblitz_task.cli import main
 
-    if len(sys.argv) > 1:
-        main(["run", str(study), *sys.argv[1:]])
-        return
-    from ghostblitz_task.apparatus.psychopy_dialogue import ask_participant
-
-    arguments = ask_participant()
-    if arguments is not None:
-        main(["run", str(study), *arguments])
+    main(["run", str(study), *sys.argv[1:]])

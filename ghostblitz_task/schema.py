@@ -89,7 +89,7 @@ COLUMNS: tuple[Column, ...] = (
         "boolean",
         "Whether flips were seen to wait for the screen's refresh",
         "session",
-        null_when="imported data",
+        null_when="imported or simulated data",
     ),
     Column("trial_index", "Int64", "Trial of the session, from 0", "design"),
     Column("block_index", "Int64", "Block of the session, from 0", "design"),

@@ -26,6 +26,7 @@ __all__ = ["Bar", "Drawing", "Element", "Line", "Patch", "Screen", "Screens", "W
 Patch = Literal["off", "card", "waiting", "waiting-next"]
 FeedbackKind = Literal["right", "wrong", "early", "late"]
 
+_RULES = ("direct", "exclusion")
 _TITLE_DEG = 1.1
 _TEXT_DEG = 0.75
 _LABEL_DEG = 0.7
@@ -117,12 +118,21 @@ class Screens:
     settings: StudySettings
     game: Game
     texts: Texts
+    key_labels: Mapping[str, str] = field(default_factory=dict)
     palette: Palette = field(init=False)
     table: tuple[Element, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "palette", load_palette(self.settings.display.palette))
         object.__setattr__(self, "table", tuple(self._table(with_keys=True)))
+
+    def with_key_labels(self, labels: Mapping[str, str]) -> Screens:
+        """Return the screens as they are on a keyboard with these labels."""
+        return Screens(self.settings, self.game, self.texts, labels)
+
+    def key_name(self, key: str) -> str:
+        """Return what a participant calls a key: what is printed on it, else its name."""
+        return self.key_labels.get(key) or self.texts.key(key)
 
     # --- the table ---------------------------------------------------------------------------
 
@@ -202,8 +212,8 @@ class Screens:
     def _key_label(self, mode: Mode, item: str) -> str:
         responses, prompts = self.settings.responses, self.texts.prompts
         if mode == "grab":
-            return prompts.grab_key.format(key=self.texts.key(responses.grab_keys[item]))
-        return prompts.shout_key.format(key=self.texts.key(responses.shout_keys[item]))
+            return prompts.grab_key.format(key=self.key_name(responses.grab_keys[item]))
+        return prompts.shout_key.format(key=self.key_name(responses.shout_keys[item]))
 
     # --- trials ------------------------------------------------------------------------------
 
@@ -244,7 +254,7 @@ class Screens:
             rows.append(("shout", responses.shout_keys, texts.key_check.shout))
         for mode, keys, text in rows:
             for item in self.settings.items:
-                key = texts.key(keys[item])
+                key = self.key_name(keys[item])
                 ask = text.format(item=texts.item(item), key=key)
                 elements = (
                     Words(texts.key_check.title, 0, 6.5, _TITLE_DEG, bold=True),
@@ -260,10 +270,13 @@ class Screens:
 
     def instructions(self) -> Iterator[Screen]:
         """Return the pages of this game's instructions, with drawn and solved examples."""
+        modes, rules = set(self.game.modes), self._rules()
+        # What no block needs is not explained.
         pages = [
-            p
-            for p in self.texts.instructions
-            if not p.modes or set(p.modes) == set(self.game.modes)
+            page
+            for page in self.texts.instructions
+            if (not page.modes or set(page.modes) == modes)
+            and (page.shows not in _RULES or page.shows in rules)
         ]
         for number, page in enumerate(pages, start=1):
             drawn = tuple(self._shown(page))
@@ -302,7 +315,7 @@ class Screens:
 
     def _page(self, name: str, title: str, text: str, *, drawn: tuple[Element, ...] = ()) -> Screen:
         key = self.settings.responses.continue_key
-        go_on = self.texts.prompts.continue_.format(key=self.texts.key(key))
+        go_on = self.texts.prompts.continue_.format(key=self.key_name(key))
         on_table = bool(drawn) and name.startswith("block-")
         elements = (
             Words(title, 0, 2.8 if on_table else 8.8, _TITLE_DEG, bold=True),
@@ -328,15 +341,15 @@ class Screens:
             )
             for i in self.settings.items
         ]
-        keys = [texts.key(responses.grab_keys[i]) for i in self.settings.items]
+        keys = [self.key_name(responses.grab_keys[i]) for i in self.settings.items]
         return {
             "n_items": str(len(items)),
             "item_list": ", ".join(items),
             "grab_key_list": "  ".join(keys),
             "shout_item": texts.item(str(getattr(self.game, "shout_item", ""))),
             "deadline": f"{self.settings.timing.deadline_s:g}",
-            "pause_key": texts.key(responses.pause_key),
-            "quit_key": texts.key(responses.quit_key),
+            "pause_key": self.key_name(responses.pause_key),
+            "quit_key": self.key_name(responses.quit_key),
         }
 
     def _shown(self, page: InstructionPage) -> Iterator[Element]:
@@ -350,11 +363,17 @@ class Screens:
                 yield self._item(item, x, -1.5, size_deg=4)
                 yield Words(self._key_label("grab", item), x, -4.4)
         elif page.shows == "grab_and_shout":
-            yield from self._example("direct", "grab", x=-6.5)
-            yield from self._example("exclusion", "shout", x=6.5)
+            rules = self._rules()
+            yield from self._example(rules[0], "grab", x=-6.5)
+            yield from self._example(rules[-1], "shout", x=6.5)
         elif page.shows != "nothing":
             # A game that also shouts is first explained with cards to grab.
             yield from self._example(page.shows, "grab", x=0)
+
+    def _rules(self) -> tuple[str, ...]:
+        """Return the rules that the study's blocks follow."""
+        types = {block.type for block in self.settings.blocks}
+        return _RULES if "mixed" in types else tuple(rule for rule in _RULES if rule in types)
 
     def _example(self, rule: str, mode: Mode, *, x: float) -> Iterator[Element]:
         """Draw an example card and its answer, which the rules solve; it is never typed in."""

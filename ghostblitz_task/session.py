@@ -248,12 +248,15 @@ class _Loop:
         screen = dataclasses.replace(screen, patch=patch)
         self.apparatus.prepare([screen])
         onset_s = self._present(screen)
+        # What was seen may have been seen before its flip returned; a press that ended the screen
+        # before is older.
+        since_s = onset_s - self.frame_s
         n_wrong = 0
-        while not self._pressed(screen.awaits_key, since_s=onset_s):
-            wrong = self._wrong_keys(screen.awaits_key, since_s=onset_s)
+        while not self._pressed(screen.awaits_key, since_s=since_s):
+            wrong = self._wrong_keys(screen.awaits_key, since_s=since_s)
             if again is not None and len(wrong) > n_wrong:
                 n_wrong = len(wrong)
-                screen = _with_pressed(again, self.screens.texts.key(wrong[-1]), patch)
+                screen = _with_pressed(again, self.screens.key_name(wrong[-1]), patch)
                 self.apparatus.prepare([screen])
             self._present(screen)
         self.log.append(

@@ -88,14 +88,16 @@ def solve_objects(lines: Iterable[str]) -> Iterator[str]:
 def _solve_object(line: str) -> dict[str, Any]:
     try:
         wanted = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return _failed(None, "malformed", f"this line is no JSON: {line.strip()[:60]!r}")
     if not isinstance(wanted, Mapping):
         return _failed(None, "malformed", f"give an object with {', '.join(_KEYS)}")
     card, name = wanted.get("card"), wanted.get("game")
-    rules, hat_over = wanted.get("rules") or [], wanted.get("hat_over")
+    rules, hat_over = wanted.get("rules"), wanted.get("hat_over")
     if not isinstance(card, str) or not isinstance(name, str):
         return _failed(card, "malformed", "game and card are given as text")
+    if rules is None:
+        rules = []
     if not isinstance(rules, list) or not all(isinstance(r, str) for r in rules):
         return _failed(card, "malformed", "rules are given as a list of names")
     if hat_over is not None and not isinstance(hat_over, str):
@@ -113,7 +115,8 @@ def _game(name: str, rules: frozenset[str]) -> Game:
 
 
 def _failed(card: object, code: str, message: str) -> dict[str, Any]:
-    return {"card": card, "error": code, "message": message}
+    # What is no text cannot be echoed faithfully (a number too large, NaN).
+    return {"card": card if isinstance(card, str) else None, "error": code, "message": message}
 
 
 def _dumped(result: Mapping[str, Any]) -> str:

@@ -5,9 +5,10 @@ A data set is a folder that holds ``logs/`` and copies of the settings that made
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -107,10 +108,10 @@ def begin_dataset(study: Study, dataset: Path) -> Path:
         if copy.exists():
             _check_same_study(study, copy)
         elif source.exists():
-            shutil.copyfile(source, copy)
+            _copy_whole(source, copy)
         analysis = study.folder / _ANALYSIS_FILE
         if analysis.exists() and not (dataset / _ANALYSIS_FILE).exists():
-            shutil.copyfile(analysis, dataset / _ANALYSIS_FILE)
+            _copy_whole(analysis, dataset / _ANALYSIS_FILE)
         free = shutil.disk_usage(logs).free
     except OSError as error:
         raise LogError(f"{dataset} cannot be written: {error.strerror}") from error
@@ -120,6 +121,16 @@ def begin_dataset(study: Study, dataset: Path) -> Path:
             f"{_MIN_FREE_BYTES / 1e6:.0f} MB before it begins"
         )
     return logs
+
+
+def _copy_whole(source: Path, target: Path) -> None:
+    """Copy a file so that a kill leaves the whole copy or none."""
+    unfinished = target.with_name(f".{target.name}.new")
+    with open(unfinished, "wb") as file:
+        file.write(source.read_bytes())
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(unfinished, target)
 
 
 def _check_same_study(study: Study, copy: Path) -> None:
@@ -224,6 +235,8 @@ def _only_one(logs: Path, identity: SessionIdentity) -> Iterator[None]:
     lock = FileLock(logs / name, timeout=0)
     try:
         lock.acquire()
+    except OSError as error:
+        raise LogError(f"{logs} cannot be written: {error.strerror}") from error
     except Timeout:
         raise ConfigError(
             f"participant {identity.participant_id}, session {identity.session} is running in "
@@ -233,7 +246,8 @@ def _only_one(logs: Path, identity: SessionIdentity) -> Iterator[None]:
         yield
     finally:
         lock.release()
-        (logs / name).unlink(missing_ok=True)
+        with suppress(OSError):  # Another program may have it by now; it is only a lock.
+            (logs / name).unlink()
 
 
 def log_session(
@@ -270,7 +284,7 @@ def log_session(
                 outcome = run_session(
                     study.settings,
                     plan=plan,
-                    screens=study.screens,
+                    screens=study.screens.with_key_labels(apparatus.key_labels()),
                     apparatus=apparatus,
                     apparatus_settings=apparatus_settings,
                     log=log,
@@ -300,7 +314,10 @@ def simulate_study(
     GhostBlitzError
         As `log_session`; also if a participant is there already.
     """
+    study.plan(seed_for_participant(seed, 0))  # refused before anything is written
     logs = begin_dataset(study, dataset)
+    if any(logs.glob("sub-sim-*.jsonl")):
+        raise ConfigError(f"{dataset} holds simulated participants already; give another --out")
     paths = []
     for index in range(n_participants):
         session_seed = seed_for_participant(seed, index)

@@ -7,10 +7,12 @@ and stops at anything else that is wrong.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import re
+import secrets
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -48,6 +50,7 @@ _HEADER_KEYS = (
     "run",
     "seed",
     "source",
+    "language",
     "participant_model",
     "resumes",
 )
@@ -136,18 +139,30 @@ class TrialLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._n_records = 0
+        self._size = 0
+        # Until the header is on disk the file has another name: a kill never leaves an empty log.
+        self._unborn = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists():
+                raise LogError(f"{path} exists already; a log is never written over")
+            self._file = open(self._unborn, "xb", buffering=0)  # noqa: SIM115 - see close()
         except OSError as error:
             raise LogError(f"{path} cannot be created: {error.strerror}") from error
+
+    def _give_name(self) -> None:
+        """Give the file its name, exclusively, and make that survive a power cut."""
         try:
-            self._file = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by close()
+            os.link(self._unborn, self.path)
         except FileExistsError:
-            raise LogError(f"{path} exists already; a log is never written over") from None
-        except OSError as error:
-            raise LogError(f"{path} cannot be created: {error.strerror}") from error
-        self._size = 0
-        _sync_folder(path.parent)
+            raise LogError(f"{self.path} exists already; a log is never written over") from None
+        except OSError:
+            # A file system without links: take the name first, then put the file there.
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            os.replace(self._unborn, self.path)
+        with contextlib.suppress(OSError):  # Windows keeps an open file's name until it is closed.
+            self._unborn.unlink(missing_ok=True)
+        _sync_folder(self.path.parent)
 
     def append(self, record_type: str, record: Mapping[str, Any]) -> None:
         """Write one record and wait until it is on disk.
@@ -172,6 +187,8 @@ class TrialLog:
             while written < len(data):
                 written += self._file.write(data[written:])
             os.fsync(self._file.fileno())
+            if self._n_records == 0:
+                self._give_name()
         except OSError as error:
             self._take_back()
             raise LogError(
@@ -185,14 +202,14 @@ class TrialLog:
         try:
             os.ftruncate(self._file.fileno(), self._size)
             self._file.seek(self._size)
-            if self._n_records == 0:
-                self.path.unlink()  # Nothing was kept: leave no empty file in the way.
         except OSError:
             return  # The reader drops a torn last line.
 
     def close(self) -> None:
-        """Close the file; nothing more can be appended."""
+        """Close the file; nothing more can be appended, and without a header there is none."""
         self._file.close()
+        with contextlib.suppress(OSError):
+            self._unborn.unlink(missing_ok=True)
 
     def __enter__(self) -> TrialLog:
         return self
@@ -212,7 +229,9 @@ def _sync_folder(folder: Path) -> None:
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        # Some file systems sync no folders; the file itself is synced with each record.
+        with contextlib.suppress(OSError):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

@@ -113,6 +113,7 @@ def _start(folder: Path, size_px: tuple[int, int]) -> tuple[subprocess.Popen[byt
                 str(folder),
                 "-nolisten",
                 "tcp",
+                "-noreset",  # keep keyboard layout and picture when the last client goes
             ],
             pass_fds=[write_end],
             stdout=messages,

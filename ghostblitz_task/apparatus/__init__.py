@@ -58,6 +58,10 @@ class Apparatus(Protocol):
         """Say what this is, for the header; includes ``display_synchronised``."""
         ...
 
+    def key_labels(self) -> Mapping[str, str]:
+        """Return what is printed on the keys of this keyboard, by name, as far as it is known."""
+        ...
+
     def prepare(self, screens: Iterable[Screen]) -> None:
         """Render all that these screens need, so that `present` only draws."""
         ...

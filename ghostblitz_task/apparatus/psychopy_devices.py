@@ -9,6 +9,7 @@ from psychopy import logging as psychopy_logging
 from psychopy.hardware import keyboard
 
 from ghostblitz_task.apparatus import DeviceEvent
+from ghostblitz_task.apparatus.keyboard_layout import keyboard_layout, labels_on_keys
 from ghostblitz_task.config import ApparatusSettings
 from ghostblitz_task.errors import ApparatusError
 
@@ -28,6 +29,10 @@ class KeySource(Protocol):
 
     def describe(self) -> Mapping[str, Any]:
         """Say what times the keys, for the header."""
+        ...
+
+    def labels(self) -> Mapping[str, str]:
+        """Return what is printed on the keys, by name, as far as it is known."""
         ...
 
     def events(self) -> list[DeviceEvent]:
@@ -96,7 +101,13 @@ class PtbKeys:
             "key_time_source": "psychtoolbox event thread",
             "keys_polled": False,
             "n_keyboards": len(self._device._ids),
+            # Psychtoolbox names a key by its place, as on a US keyboard, whatever is printed on it.
+            "key_names": "places on a US keyboard",
+            "keyboard_layout": keyboard_layout(),
         }
+
+    def labels(self) -> Mapping[str, str]:
+        return labels_on_keys(keyboard.keyNames)
 
     def events(self) -> list[DeviceEvent]:
         device = self._device
@@ -166,7 +177,12 @@ class PolledKeys:
             "key_time_source": "time of polling",
             "keys_polled": True,
             "n_keyboards": None,
+            "key_names": "as printed on the keys",
+            "keyboard_layout": keyboard_layout(),
         }
+
+    def labels(self) -> Mapping[str, str]:
+        return {}
 
     def events(self) -> list[DeviceEvent]:
         found, self._found = self._found, []

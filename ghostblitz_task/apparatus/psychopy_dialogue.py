@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from psychopy import gui
 
 __all__ = ["ask_participant"]
 
 
-def ask_participant() -> list[str] | None:
-    """Ask for participant and session; return them as command-line options, None if cancelled."""
-    fields = {"Participant": "", "Session": 1, "Resume": False}
+def ask_participant() -> tuple[str, int, bool] | None:
+    """Ask for participant, session, and whether to resume; return None if cancelled."""
+    fields: dict[str, Any] = {"Participant": "", "Session": 1, "Resume": False}
     dialogue = gui.DlgFromDict(fields, title="Ghost Blitz", sortKeys=False)
     if not dialogue.OK:
         return None
-    options = ["--participant", str(fields["Participant"]), "--session", str(fields["Session"])]
-    return [*options, "--resume"] if fields["Resume"] else options
+    return str(fields["Participant"]), int(fields["Session"]), bool(fields["Resume"])

@@ -7,6 +7,7 @@ the data is named where it is kept out.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import platform
@@ -19,6 +20,7 @@ from PIL import Image
 from psychopy import logging as psychopy_logging
 from psychopy import monitors, visual
 from psychopy.tools.monitorunittools import deg2pix, pix2deg
+from pyglet.gl.lib import GLException
 
 from ghostblitz_task.apparatus import DeviceEvent
 from ghostblitz_task.apparatus.display_timing import DisplayTiming, judge_flips
@@ -112,6 +114,9 @@ class PsychoPyApparatus:
             **self._keys.describe(),
         }
 
+    def key_labels(self) -> Mapping[str, str]:
+        return self._keys.labels()
+
     def prepare(self, screens: Iterable[Screen]) -> None:
         for screen in screens:
             if screen.table and screen.table not in self._tables:
@@ -122,6 +127,17 @@ class PsychoPyApparatus:
         self._next_flip_s = None
 
     def present(self, screen: Screen) -> float:
+        try:
+            flip_s = self._draw_and_flip(screen)
+        except GLException as error:
+            raise ApparatusError(f"the window cannot be drawn in any more ({error})") from error
+        self._keys.dispatched(flip_s)
+        self._pointer.dispatched(flip_s)
+        if self._closed_by_hand:
+            raise ApparatusError("the window was closed")
+        return flip_s
+
+    def _draw_and_flip(self, screen: Screen) -> float:
         if screen.table:
             self._tables[screen.table].draw()
         for element in screen.elements:
@@ -129,12 +145,7 @@ class PsychoPyApparatus:
                 stimulus.draw()
         self._patches[screen.patch].draw()
         self._keep_pace()
-        flip_s = float(self._window.flip())
-        self._keys.dispatched(flip_s)
-        self._pointer.dispatched(flip_s)
-        if self._closed_by_hand:
-            raise ApparatusError("the window was closed")
-        return flip_s
+        return float(self._window.flip())
 
     def events(self) -> list[DeviceEvent]:
         return sorted(self._keys.events() + self._pointer.events(), key=lambda e: e.t_s)
@@ -145,7 +156,8 @@ class PsychoPyApparatus:
     def close(self) -> None:
         gc.enable()
         self._keys.close()
-        self._window.close()
+        with contextlib.suppress(GLException):  # It may be gone already.
+            self._window.close()
 
     # --- window ------------------------------------------------------------------------------
 

@@ -64,11 +64,14 @@ class SimulatedApparatus:
         return {
             "apparatus": "simulated",
             "refresh_hz": self._refresh_hz,
-            "display_synchronised": True,
+            "display_synchronised": None,
             "key_backend": "simulated",
             "key_time_source": "virtual clock",
             "keys_polled": False,
         }
+
+    def key_labels(self) -> Mapping[str, str]:
+        return {}
 
     def prepare(self, screens: Iterable[Screen]) -> None:
         pass

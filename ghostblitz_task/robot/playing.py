@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from Xlib import XK, X, display
+from Xlib import X, display
 from Xlib.ext import xtest
 
 from ghostblitz_task.errors import ApparatusError, GhostBlitzError
@@ -30,7 +30,16 @@ _WINDOW_TIMEOUT_S = 120.0
 _STILL_TIMEOUT_S = 60.0
 # Between two looks; short against the frame, long enough to leave the processor alone.
 _LOOK_EVERY_S = 50e-6
-_KEYSYM_NAMES = {"space": "space", "escape": "Escape", "return": "Return"}
+# X key codes of the main rows (evdev, as on every current server): keys are named by their place
+# on a US keyboard, so the robot finds them there whatever the layout.
+_ROWS: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (9, ("escape",)),
+    (10, tuple("1234567890")),
+    (24, tuple("qwertyuiop")),
+    (38, tuple("asdfghjkl")),
+    (52, tuple("zxcvbnm")),
+    (65, ("space",)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +126,7 @@ class _Robot:
     def _send(self, kind: Literal["press", "release"], key: str) -> None:
         event = X.KeyPress if kind == "press" else X.KeyRelease
         (self._down.add if kind == "press" else self._down.discard)(key)
-        xtest.fake_input(self._server, event, _key_code(self._server, key))
+        xtest.fake_input(self._server, event, _key_code(key))
         sent_s = time.monotonic()
         self._server.flush()
         self._note(kind, sent_s, key=key)
@@ -126,12 +135,11 @@ class _Robot:
         self.written.append({"what": what, "t_s": t_s, **more})
 
 
-def _key_code(server: Any, key: str) -> int:
-    keysym = XK.string_to_keysym(_KEYSYM_NAMES.get(key, key))
-    code = server.keysym_to_keycode(keysym)
-    if not code:
-        raise ApparatusError(f"this keyboard layout has no key {key!r}")
-    return int(code)
+def _key_code(key: str) -> int:
+    for first, row in _ROWS:
+        if key in row:
+            return first + row.index(key)
+    raise ApparatusError(f"the robot does not know where the key {key!r} is")
 
 
 def play(settings: RobotSettings, actions: Iterable[Action]) -> None:

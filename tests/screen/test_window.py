@@ -222,6 +222,47 @@ def test_taps_shorter_than_a_frame_come_once_with_both_their_times(folder, xvfb:
     assert out.splitlines() == ["50 50", "True True"]
 
 
+def test_keys_are_called_by_what_is_printed_on_them(folder, xvfb):
+    """Psychtoolbox names keys by their place on a US keyboard; people read what is printed."""
+    subprocess.run(["setxkbmap", "de"], check=True)
+    out = run_in_window(
+        folder,
+        """
+        window = open_window()
+        labels = window.key_labels()
+        layout = window.describe()["keyboard_layout"]
+        print([labels[k] for k in ("y", "z", "semicolon", "s")], layout)
+        print("space" in labels, "escape" in labels)
+        print(screens.with_key_labels(labels).key_name("y"), screens.key_name("y"))
+        window.close()
+        """,
+    )
+    assert out.splitlines() == ["['Z', 'Y', 'Ö', 'S'] de", "False False", "Z Y"]
+
+
+def test_destroyed_window_is_an_apparatus_error(folder, xvfb):
+    out = run_in_window(
+        folder,
+        """
+        from Xlib import display
+        window = open_window()
+        window.prepare([card])
+        window.present(card)
+        server = display.Display()
+        for child in server.screen().root.query_tree().children:
+            child.destroy()
+        server.sync()
+        try:
+            for _ in range(30):
+                window.present(card)
+        except GhostBlitzError as error:
+            print(error)
+        window.close()
+        """,
+    )
+    assert "cannot be drawn in any more" in out
+
+
 def test_defaults_are_the_whole_screen_and_timed_keys():
     settings = ApparatusSettings()
     assert settings.fullscreen

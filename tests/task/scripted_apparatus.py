@@ -73,6 +73,9 @@ class ScriptedApparatus:
     def describe(self) -> Mapping[str, Any]:
         return {"apparatus": "scripted", "display_synchronised": True}
 
+    def key_labels(self) -> Mapping[str, str]:
+        return {}
+
     def prepare(self, screens: Iterable[Screen]) -> None:
         self.prepared.extend(screens)
 

@@ -115,14 +115,20 @@ def test_solve_reads_objects():
         '{"game": "classic", "card": "book:red ghost:white", "rules": "x"}',
         '{"game": "classic", "card": "book:red ghost:white", "rules": ["owl"]}',
         '{"game": "classic", "card": "book:red ghost:white", "hat_over": "mouse"}',
+        '{"game": "classic", "card": "book:red ghost:white", "rules": 0}',
+        '{"game": "classic", "card": NaN}',
+        '{"game": "classic", "card": 1e999}',
+        '{"game": "classic", "card": "\\ud800:white ghost:red"}',
+        "[" * 100_000,
+        '{"card":' * 100_000,
         "null",
     ],
 )
 def test_solve_of_an_impossible_request_is_an_error_object(line):
     done = ghostblitz("solve", "--jsonl-in", stdin=line + "\n")
     assert done.returncode == 1
-    result = json.loads(done.stdout)
-    assert result["error"] == "malformed"
+    result = json.loads(done.stdout, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert result["error"] in {"malformed", "unknown_item"}
     assert result["message"]
 
 
@@ -291,3 +297,53 @@ def test_help_comes_without_loading_what_it_does_not_need():
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_version_is_printed():
+    from ghostblitz_task import __version__
+
+    assert ghostblitz("--version").stdout.strip() == __version__
+
+
+def test_output_that_cannot_be_written_is_one_line():
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m ghostblitz_task.cli deck --game classic > /dev/full"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (2, "ghostblitz: No space left on device\n")
+
+
+def test_what_cannot_be_met_leaves_no_data_set_behind(tmp_path):
+    text = (STUDY / "study.toml").read_text()
+    text = text.replace("target_repetition_rate = 0.1", "target_repetition_rate = 0.9")
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "study.toml").write_text(text)
+    for command in (["simulate"], ["run", "-p", "x"]):
+        done = ghostblitz(*command, tmp_path / "study", "--out", tmp_path / "data")
+        assert_one_clear_line(done, "target_repetition_rate")
+        assert not (tmp_path / "data").exists()
+
+
+def test_study_without_exclusion_blocks_does_not_explain_exclusion(tmp_path):
+    text = (ROOT / "experiments" / "classic-grab" / "study.toml").read_text()
+    text = text.replace('type = "mixed"', 'type = "direct"').replace(
+        'type = "exclusion"', 'type = "direct"'
+    )
+    (tmp_path / "study.toml").write_text(text)
+    from ghostblitz_task.studies import open_study
+
+    shown = [screen.name for screen in open_study(tmp_path).screens.instructions()]
+    assert (
+        len(shown)
+        == len(list(open_study(STUDY.parent / "classic-grab").screens.instructions())) - 1
+    )
+
+
+@pytest.mark.parametrize("size", ["[0, 0]", "[-5, 100]", "[1280, 0]"])
+def test_window_without_a_size_is_refused(tmp_path, size):
+    (tmp_path / "apparatus.toml").write_text(f"window_px = {size}\n")
+    done = ghostblitz("run", STUDY, "-p", "x", "--apparatus", tmp_path / "apparatus.toml")
+    assert_one_clear_line(done, "window_px")

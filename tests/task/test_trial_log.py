@@ -38,6 +38,7 @@ HEADER = {
     "run": 1,
     "seed": 1,
     "source": "human",
+    "language": "en",
     "participant_model": None,
     "resumes": None,
 }
@@ -113,12 +114,44 @@ def test_each_record_is_synced_after_it_was_written(
 
     monkeypatch.setattr(os, "fsync", counting)
     log = TrialLog(path)
-    assert [inode for inode, _ in synced] == [tmp_path.stat().st_ino]
+    log.append("header", HEADER)
+    # The record, then the folder that holds the file's name.
+    assert [inode for inode, _ in synced] == [path.stat().st_ino, tmp_path.stat().st_ino]
     for n in range(3):
         log.append("trial", {"text": "x" * 10 * n})
         assert synced[-1] == (path.stat().st_ino, path.stat().st_size)
-        assert len(synced) == n + 2
+        assert len(synced) == n + 3
     log.close()
+
+
+def test_log_without_a_header_never_has_a_name(tmp_path: Path) -> None:
+    """A kill between the two must leave nothing that is in the way of another try."""
+    log = TrialLog(tmp_path / "a.jsonl")
+    assert not (tmp_path / "a.jsonl").exists()
+    log.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_second_of_two_logs_of_the_same_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    if not has_links:  # as on a memory stick
+
+        def link(_source: Path, _target: Path) -> None:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+        monkeypatch.setattr(os, "link", link)
+    first, second = TrialLog(tmp_path / "a.jsonl"), TrialLog(tmp_path / "a.jsonl")
+    first.append("header", HEADER)
+    before = (tmp_path / "a.jsonl").read_bytes()
+    with pytest.raises(LogError, match=r"exists already|could not be written: File exists"):
+        second.append("header", HEADER)
+    first.append("trial", {"trial_index": 0})
+    first.close()
+    second.close()
+    assert (tmp_path / "a.jsonl").read_bytes().startswith(before)
+    assert len(read_log(tmp_path / "a.jsonl").records) == 1
 
 
 def test_record_is_in_the_file_before_append_returns(tmp_path: Path) -> None:
