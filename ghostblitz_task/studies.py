@@ -235,13 +235,13 @@ def _only_one(logs: Path, identity: SessionIdentity) -> Iterator[None]:
     lock = FileLock(logs / name, timeout=0)
     try:
         lock.acquire()
-    except OSError as error:
-        raise LogError(f"{logs} cannot be written: {error.strerror}") from error
-    except Timeout:
+    except Timeout:  # is an OSError too
         raise ConfigError(
             f"participant {identity.participant_id}, session {identity.session} is running in "
             "another program"
         ) from None
+    except OSError as error:
+        raise LogError(f"{logs} cannot be written: {error.strerror}") from error
     try:
         yield
     finally:
