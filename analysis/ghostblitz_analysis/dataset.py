@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,11 @@ import pandas as pd
 from ghostblitz_analysis.imported_tables import (
     INFO_FILE,
     TABLE_FILE,
-    check_seconds,
     read_imported,
     read_info,
 )
 from ghostblitz_analysis.log_tables import RunInfo, RunTable, read_run
+from ghostblitz_analysis.rt_units import check_seconds
 from ghostblitz_analysis.settings import ANALYSIS_FILE, AnalysisSettings
 from ghostblitz_analysis.tables import trial_frame
 from ghostblitz_task.config import load_settings
@@ -76,6 +76,8 @@ class Dataset:
         What to cite, where an import states it.
     import_flow : ImportFlow or None
         What the import dropped; None for data that were not imported.
+    analysis_stated : bool
+        Whether the data set carries analysis settings; without, they are the defaults.
     """
 
     path: Path
@@ -88,6 +90,7 @@ class Dataset:
     complete_n_trials: int | None = None
     citation: str | None = None
     import_flow: ImportFlow | None = None
+    analysis_stated: bool = True
 
 
 def load_dataset(path: Path) -> Dataset:
@@ -180,14 +183,16 @@ def _load_logs(path: Path, logs: Sequence[Path]) -> Dataset:
         for table in tables
         if table.info.torn
     ]
+    analysis = _analysis(path)
     return Dataset(
         path=path,
         name=path.resolve().stem if path.is_file() else path.resolve().name,
         sources=tuple(sorted(set(columns["source"]))),
         trials=trials,
-        analysis=_analysis(path),
+        analysis=analysis or AnalysisSettings(),
         runs=tuple(sorted((t.info for t in tables), key=lambda info: info.identity)),
         notes=tuple(notes),
+        analysis_stated=analysis is not None,
     )
 
 
@@ -225,20 +230,36 @@ def _ordered_rows(logs: Sequence[Path], tables: Sequence[RunTable]) -> list[dict
 def _load_imported(folder: Path) -> Dataset:
     info = read_info(folder)
     trials, notes = read_imported(folder, info)
+    analysis = _analysis(folder)
+    if analysis is None:
+        raise DatasetError(
+            f"{folder} has no {ANALYSIS_FILE}, which every import writes; import the data again"
+        )
     complete, citation = info.get("complete_n_trials"), info.get("citation")
     return Dataset(
         path=folder,
         name=info["name"],
         sources=tuple(sorted(trials["source"].unique())),
         trials=trials,
-        analysis=_analysis(folder),
+        analysis=analysis,
         notes=notes,
         complete_n_trials=complete if isinstance(complete, int) else None,
         citation=citation if isinstance(citation, str) else None,
+        import_flow=_import_flow(info),
     )
 
 
-def _analysis(path: Path) -> AnalysisSettings:
+def _import_flow(info: Mapping[str, Any]) -> ImportFlow:
+    """Read what the import dropped; its shape was checked."""
+    report = info["report"]
+    return ImportFlow(
+        n_rows_read=report["n_rows_read"],
+        dropped=tuple((d["reason"], d["n_rows"]) for d in report["dropped"]),
+        incomplete=tuple((participant, n) for participant, n in report["incomplete"]),
+    )
+
+
+def _analysis(path: Path) -> AnalysisSettings | None:
     """Read the settings that a data set carries; a log's own folder may carry them."""
     folders = [path] if path.is_dir() else [path.parent]
     if path.is_file() and path.parent.name == LOGS_FOLDER:
@@ -246,4 +267,4 @@ def _analysis(path: Path) -> AnalysisSettings:
     for folder in folders:
         if (folder / ANALYSIS_FILE).is_file():
             return load_settings(folder / ANALYSIS_FILE, AnalysisSettings)
-    return AnalysisSettings()
+    return None

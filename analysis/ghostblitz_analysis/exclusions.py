@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ghostblitz_analysis.dataset import ImportFlow
 from ghostblitz_analysis.settings import AnalysisSettings
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "audit",
     "exclusion_steps",
     "flag_exclusions",
+    "import_table",
     "total_flow",
     "used_for_accuracy",
     "used_for_rt",
@@ -195,6 +197,28 @@ def total_flow(audit_table: pd.DataFrame) -> pd.DataFrame:
     counts = ["n_trials", "n_flagged", "n_newly_excluded", "n_left"]
     steps = ["step", "flag", "scope", "reason"]
     return audit_table.groupby(steps, sort=True)[counts].sum().reset_index()
+
+
+def import_table(flow: ImportFlow) -> pd.DataFrame:
+    """Return what an import read and left out, before any exclusion.
+
+    Returns
+    -------
+    DataFrame, one row per step
+        ``step`` (``read``, ``dropped``, ``incomplete``, ``kept``), ``reason``,
+        ``participant_id``, ``n_rows`` and ``n_left``. The rows of an ``incomplete`` participant
+        are among those that a reason dropped, so they have no ``n_left`` and add nothing.
+    """
+    left = flow.n_rows_read
+    rows: list[tuple[object, ...]] = [("read", None, None, left, left)]
+    for reason, n_rows in flow.dropped:
+        left -= n_rows
+        rows.append(("dropped", reason, None, n_rows, left))
+    rows += [("incomplete", None, person, n, None) for person, n in flow.incomplete]
+    rows.append(("kept", None, None, left, left))
+    table = pd.DataFrame(rows, columns=["step", "reason", "participant_id", "n_rows", "n_left"])
+    texts = dict.fromkeys(("step", "reason", "participant_id"), "string")
+    return table.astype(texts | dict.fromkeys(("n_rows", "n_left"), "Int64"))
 
 
 def _true(condition: pd.Series) -> Mask:

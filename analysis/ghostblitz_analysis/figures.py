@@ -26,6 +26,7 @@ from ghostblitz_analysis.plots import (
     SMALL_PT,
     TEXT_PT,
     at_least_factor,
+    join_seconds_axes,
     plot_accuracy,
     plot_error_kinds,
     plot_group_rt,
@@ -142,16 +143,28 @@ def _rt_over_session(analysis: Analysis) -> Figure | None:
     for ax, (name, rows) in zip(axes, panels, strict=True):
         plot_rt_over_session(rows, ax, edges=edges)
         ax.set_title(name, loc="left", fontsize=TEXT_PT, color=INK)
+    join_seconds_axes(axes)
     axes[-1].set_xlabel("Trial of the session")
     _legend_below(figure, axes)
     return figure
 
 
 def _error_kinds(analysis: Analysis) -> Figure:
-    n_rules = analysis.error_totals["rule"].nunique()
-    figure, (ax,) = _figure(1, 1.7 + 0.65 * n_rules)
-    plot_error_kinds(analysis.error_totals, ax)
-    _legend_below(figure, [ax])
+    table = analysis.error_groups
+    n_rules = table["rule"].nunique()
+    factors = tuple(f for f in ("rule", "mode") if f in table.columns)
+    panels = list(_panels(table, factors))
+    height_in = 1.3 + (0.4 + 0.65 * n_rules) * len(panels)
+    figure, axes = _figure(len(panels), height_in, share_x=True)
+    longest = 0.0
+    for ax, (name, rows) in zip(axes, panels, strict=True):
+        plot_error_kinds(rows, ax)
+        longest = max(longest, ax.get_xlim()[1])
+        ax.set_title(name, loc="left", fontsize=TEXT_PT, color=INK)
+    axes[0].set_xlim(0, longest)
+    for ax in axes[:-1]:
+        ax.set_xlabel("")
+    _legend_below(figure, axes)
     return figure
 
 

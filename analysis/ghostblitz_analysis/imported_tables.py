@@ -11,10 +11,11 @@ from typing import Any, cast
 
 import pandas as pd
 
+from ghostblitz_analysis.rt_units import MAX_RT_S, check_seconds, check_units_of_blocks
 from ghostblitz_analysis.solving import GameOptions, Solver
-from ghostblitz_analysis.tables import RawTable, parse_delimited, read_text, trial_frame
+from ghostblitz_analysis.tables import RawTable, near_name, parse_delimited, read_text, trial_frame
 from ghostblitz_task.errors import CardError, DatasetError
-from ghostblitz_task.games import Mode, Response, suggestion
+from ghostblitz_task.games import Mode, Response
 from ghostblitz_task.schema import COLUMNS, FACTOR_PREFIX, SCHEMA_VERSION, column
 from ghostblitz_task.trial_log import file_sha256
 
@@ -22,7 +23,6 @@ __all__ = [
     "DATASET_FORMAT",
     "INFO_FILE",
     "TABLE_FILE",
-    "check_seconds",
     "derive_columns",
     "read_imported",
     "read_info",
@@ -32,10 +32,8 @@ DATASET_FORMAT = "ghostblitz-dataset"
 INFO_FILE = "dataset.json"
 TABLE_FILE = "trials.csv"
 
-#: A median RT above this many seconds is no reaction time but milliseconds.
-MILLISECONDS_ABOVE = 30.0
-# A participant with few trials may be slow in most of them.
-_MIN_TRIALS_TO_JUDGE_UNIT = 10
+#: Where the trials of an imported data set come from.
+_SOURCE = "imported"
 
 _REQUIRED = (
     "study_id", "game", "participant_id", "session", "run", "source", "trial_index",
@@ -73,7 +71,44 @@ def read_info(folder: Path) -> dict[str, Any]:
     for key, kind in expected.items():
         if not isinstance(info.get(key), kind):
             raise DatasetError(f"{path}: {key} is missing or damaged; import the data again")
+    if info.get("source") != _SOURCE:
+        raise DatasetError(
+            f"{path}: source is {info.get('source')!r}, but should be {_SOURCE!r}; import the data "
+            "again"
+        )
+    _check_report(info.get("report"), path)
     return info
+
+
+def _check_report(report: object, path: Path) -> None:
+    def is_count(value: object) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+    def is_dropped(entry: object) -> bool:
+        return (
+            isinstance(entry, dict)
+            and isinstance(entry.get("reason"), str)
+            and is_count(entry.get("n_rows"))
+        )
+
+    def is_incomplete(entry: object) -> bool:
+        return (
+            isinstance(entry, list)
+            and len(entry) == 2
+            and isinstance(entry[0], str)
+            and is_count(entry[1])
+        )
+
+    table = report if isinstance(report, dict) else {}
+    dropped, incomplete = table.get("dropped"), table.get("incomplete")
+    sound = {
+        "report.n_rows_read": is_count(table.get("n_rows_read")),
+        "report.dropped": isinstance(dropped, list) and all(map(is_dropped, dropped)),
+        "report.incomplete": isinstance(incomplete, list) and all(map(is_incomplete, incomplete)),
+    }
+    for key, is_sound in sound.items():
+        if not is_sound:
+            raise DatasetError(f"{path}: {key} is missing or damaged; import the data again")
 
 
 def read_imported(folder: Path, info: Mapping[str, Any]) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -108,6 +143,7 @@ def read_imported(folder: Path, info: Mapping[str, Any]) -> tuple[pd.DataFrame, 
     options = GameOptions(game.get("shout_item"), frozenset(game.get("rules") or ()))
     _check_derived(columns, raw.places, Solver(options))
     check_seconds(columns["rt_s"], columns["participant_id"], str(path))
+    check_units_of_blocks(columns, str(path))
     notes: tuple[str, ...] = ()
     if file_sha256(path) != info["trials_sha256"]:
         notes = (f"{TABLE_FILE} was changed after the import; its values still agree",)
@@ -119,7 +155,7 @@ def _check_columns(raw: RawTable, path: Path) -> None:
     for name in raw.columns:
         if name not in known and not name.startswith(FACTOR_PREFIX):
             raise DatasetError(
-                f"{path}: {name!r} is no column of the schema{suggestion(name, known)}; further "
+                f"{path}: {name!r} is no column of the schema{near_name(name, known)}; further "
                 f"factors begin with {FACTOR_PREFIX}"
             )
     missing = [name for name in _REQUIRED if name not in raw.columns]
@@ -150,7 +186,7 @@ def _typed(name: str, cells: Sequence[str | None], places: Sequence[str]) -> lis
         if c.levels and value not in c.levels:
             raise DatasetError(
                 f"{place}: {name} is {cell!r}, but should be one of {', '.join(c.levels)}"
-                + suggestion(cell, c.levels)
+                + near_name(cell, c.levels)
             )
         values.append(value)
     return values
@@ -178,7 +214,14 @@ def _check_identities(columns: Mapping[str, list[Any]], places: Sequence[str]) -
     names = ("participant_id", "session", "trial_index")
     starts = {"session": 1, "run": 1, "trial_index": 0, "block_index": 0, "trial_in_block": 0}
     for row, place in enumerate(places):
-        participant = columns["participant_id"][row]
+        participant, rt_s = columns["participant_id"][row], columns["rt_s"][row]
+        if columns["source"][row] != _SOURCE:
+            raise DatasetError(
+                f"{place}: source is {columns['source'][row]!r}, but should be {_SOURCE!r} in an "
+                "imported data set"
+            )
+        if rt_s is not None and abs(rt_s) > MAX_RT_S:
+            raise DatasetError(f"{place}: rt_s is {rt_s:g} s, which is no reaction time")
         if not participant.strip():
             raise DatasetError(f"{place}: participant_id is blank")
         for name, start in starts.items():
@@ -311,30 +354,3 @@ def _judged(
     except DatasetError as error:
         raise DatasetError(f"{place}: {error}") from error
     return "early" if rt_s < 0 else kind
-
-
-def check_seconds(rt_s: Sequence[float | None], participants: Sequence[str], where: str) -> None:
-    """Refuse RTs that look like milliseconds.
-
-    Raises
-    ------
-    DatasetError
-        If the median RT of all trials, or of one participant with ten or more, is above 30 s.
-    """
-    frame = pd.DataFrame({"rt_s": pd.array(list(rt_s), dtype="Float64"), "p": list(participants)})
-    frame = frame.dropna()
-    if frame.empty:
-        return
-    advice = "looks like milliseconds; times are in seconds"
-    median = float(frame["rt_s"].median())
-    if median > MILLISECONDS_ABOVE:
-        raise DatasetError(f"{where}: the median RT is {median:g} s, which {advice}")
-    each = frame.groupby("p")["rt_s"].agg(["median", "size"])
-    suspect = each[
-        (each["median"] > MILLISECONDS_ABOVE) & (each["size"] >= _MIN_TRIALS_TO_JUDGE_UNIT)
-    ]
-    for participant, row in suspect.iterrows():
-        raise DatasetError(
-            f"{where}: the median RT of participant {participant!r} is {row['median']:g} s, "
-            f"which {advice}"
-        )

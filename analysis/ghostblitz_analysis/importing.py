@@ -11,12 +11,11 @@ from typing import Any
 
 from ghostblitz_analysis.mapping import FilterSettings, Mapping, comparable
 from ghostblitz_analysis.sources import SourceFile, read_source
-from ghostblitz_analysis.tables import RawTable
+from ghostblitz_analysis.tables import RawTable, near_name
 from ghostblitz_analysis.translating import Translation, as_number, translate
 from ghostblitz_analysis.writing import write_dataset
 from ghostblitz_task.config import load_settings
 from ghostblitz_task.errors import DatasetError
-from ghostblitz_task.games import suggestion
 
 __all__ = ["Dropped", "ImportReport", "import_table", "import_text"]
 
@@ -124,6 +123,7 @@ def import_table(source: Path, *, mapping: Path, out: Path) -> ImportReport:
         dropped.append(Dropped(each.reason, n_rows))
     _check_pasted_headers(raw, settings)
     _check_participants(raw, settings)
+    _check_duplicates(raw, settings)
     raw, incomplete = _complete(raw, settings)
     if incomplete:
         n_needed = settings.complete.n_trials if settings.complete else 0
@@ -131,6 +131,8 @@ def import_table(source: Path, *, mapping: Path, out: Path) -> ImportReport:
         dropped.append(Dropped(reason, sum(n for _, n in incomplete)))
     if not len(raw):
         what = "; ".join(f"{d.n_rows} dropped: {d.reason}" for d in dropped)
+        if incomplete:
+            what += f", but with {_between([n for _, n in incomplete])}"
         raise DatasetError(f"{source}: of {n_rows_read} rows none is left ({what})")
     translation = translate(raw, settings)
     if translation.n_unsolvable:
@@ -152,7 +154,7 @@ def _check_columns(raw: RawTable, mapping: Mapping, where: str) -> None:
     named |= {title: f"factors.{name}" for name, title in mapping.factors.items()}
     for title, setting in named.items():
         if title not in raw.columns:
-            near = suggestion(title, raw.columns)
+            near = near_name(title, raw.columns)
             if not near:
                 titles = list(raw.columns)
                 near = f"; there are {', '.join(titles[:12])}" + (
@@ -211,6 +213,39 @@ def _check_participants(raw: RawTable, mapping: Mapping) -> None:
                 f"{place}: {title} is blank, but every trial belongs to a participant; drop such "
                 "rows with a filter"
             )
+
+
+def _between(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _check_duplicates(raw: RawTable, mapping: Mapping) -> None:
+    """Refuse rows that hold one trial twice, before its participant counts as incomplete."""
+    columns, missing = mapping.columns, set(mapping.source.missing)
+    if columns.trial is None:
+        return
+    titles = [columns.session, columns.trial]
+    if columns.trial_counts == "block":
+        titles.append(columns.block)
+    named = [raw.columns[title] for title in titles if title is not None]
+    seen: dict[tuple[str | None, ...], str] = {}
+    rows = zip(raw.columns[columns.participant], *named, strict=True)
+    for (participant, *numbers), place in zip(rows, raw.places, strict=True):
+        if any(cell is None or cell in missing or not cell.strip() for cell in numbers):
+            continue  # A blank number is refused when trials are numbered.
+        key = (participant, *(comparable(cell) for cell in numbers))
+        if key in seen:
+            found = ", ".join(
+                f"{title} {cell}"
+                for title, cell in zip([t for t in titles if t], numbers, strict=True)
+            )
+            raise DatasetError(
+                f"{place} holds the same trial as {seen[key]}: participant {participant!r}, "
+                f"{found}; one is a copy (drop it with a filter), or columns.block, "
+                "columns.session or trial_counts is wrong"
+            )
+        seen[key] = place
 
 
 def _complete(raw: RawTable, mapping: Mapping) -> tuple[RawTable, tuple[tuple[str, int], ...]]:

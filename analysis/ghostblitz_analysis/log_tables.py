@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ghostblitz_analysis.record_checks import PlanCheck, check_records
 from ghostblitz_analysis.solving import direct_position, item_colours_text
-from ghostblitz_task.errors import CardError, ConfigError, DatasetError
+from ghostblitz_task.errors import CardError, ConfigError, DatasetError, LogError
 from ghostblitz_task.games import Game, GameSettings, GameState, Stimulus, make_game
 from ghostblitz_task.schema import column
 from ghostblitz_task.scoring import TrialEvent, TrialFacts, score_trial
@@ -24,7 +25,10 @@ Row = dict[str, Any]
 
 #: Times are sums of a few floats; a difference beyond this is no rounding.
 TOLERANCE = 1e-9
-
+# How every log begins.
+_HEADER_START = b'{"type": "header", '
+# No session lasts 30 years; larger times lose their microseconds.
+_MAX_TIME_S = 1e9
 _MAX_INTEGER = 2**53
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
@@ -93,6 +97,9 @@ class RunInfo:
         Whether key times are those of polling, not of the key.
     resumes_file, resumes_sha256, resumes_n_trials
         The run that this one continues, its sum and its trials; null for a first run.
+    plan_check : str
+        Whether the trials are those that settings and seed give: ``same``, ``differs``,
+        ``other_version`` (which wrote the log, so that they cannot be compared) or ``unknown``.
     """
 
     file: str
@@ -118,6 +125,7 @@ class RunInfo:
     resumes_file: str | None = None
     resumes_sha256: str | None = None
     resumes_n_trials: int | None = None
+    plan_check: PlanCheck = "unknown"
 
     @property
     def identity(self) -> tuple[str, int, int]:
@@ -142,14 +150,33 @@ def read_run(path: Path) -> RunTable:
         If the file is no log, or is damaged.
     DatasetError
         If a record lacks a value or holds one of the wrong kind, or if a stored value is not
-        what the facts give; naming file, trial, column and both values.
+        what the facts, the settings or the plan give; naming file, trial, column and both values.
     """
+    _check_first_line(path)
     log = read_log(path)
     _check_values(log.header, _HEADER, f"{path}, line 1 (header)")
     _check_header(log)
     game = _game(log)
     rows = tuple(_rows(log, game))
-    return RunTable(_run_info(log, len(rows)), rows)
+    return RunTable(_run_info(log, len(rows), check_records(log)), rows)
+
+
+def _check_first_line(path: Path) -> None:
+    """Refuse a log that was cut off in its header, with advice; it holds no trial."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LogError(f"{path} cannot be read: {error.strerror}") from error
+    if data.strip() and b"\n" not in data and (
+        data.startswith(_HEADER_START) or _HEADER_START.startswith(data)
+    ):  # fmt: skip
+        try:
+            json.loads(data)
+        except ValueError:
+            raise LogError(
+                f"{path}, line 1: the header was cut off, as when a session is killed while it "
+                "begins; the log holds no trial, so move it out of the data set"
+            ) from None
 
 
 def _check_values(record: Mapping[str, Any], kinds: Mapping[str, str], where: str) -> None:
@@ -209,11 +236,9 @@ def _game(log: RunLog) -> Game:
         raise DatasetError(f"{log.path}, line 1 (header): {error}") from error
 
 
-def _run_info(log: RunLog, n_trials: int) -> RunInfo:
+def _run_info(log: RunLog, n_trials: int, plan_check: PlanCheck) -> RunInfo:
     header = log.header
     resumes = header["resumes"] or {}
-    for record in log.of_type("end"):
-        _check_values(record, {"status": "text"}, f"{log.path}, line {record['n'] + 1} (end)")
     return RunInfo(
         file=log.path.name,
         sha256=file_sha256(log.path),
@@ -238,6 +263,7 @@ def _run_info(log: RunLog, n_trials: int) -> RunInfo:
         resumes_file=resumes.get("file"),
         resumes_sha256=resumes.get("sha256"),
         resumes_n_trials=resumes.get("n_trials"),
+        plan_check=plan_check,
     )
 
 
@@ -281,6 +307,9 @@ def _check_trial(record: Mapping[str, Any], last: Mapping[str, Any] | None, wher
     for name in ("trial_index", "block_index", "trial_in_block", "fixation_onset_s"):
         if record[name] < 0:
             raise DatasetError(f"{where}: {name} is {record[name]}, but cannot be negative")
+    for name in ("onset_s", "deadline_s", "second_response_window_s"):
+        if record[name] > _MAX_TIME_S:
+            raise DatasetError(f"{where}: {name} is {record[name]} s, which is no time here")
     if record["onset_s"] < record["fixation_onset_s"]:
         raise DatasetError(
             f"{where}: onset_s is {record['onset_s']}, before fixation_onset_s "

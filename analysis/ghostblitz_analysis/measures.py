@@ -6,17 +6,39 @@ and gives the same rows either way, so data can be measured partition by partiti
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from ghostblitz_analysis.exclusions import used_for_accuracy, used_for_rt
 from ghostblitz_analysis.settings import AnalysisSettings
+from ghostblitz_analysis.solving import read_item_colours
+from ghostblitz_task.cards import parse_card
 from ghostblitz_task.errors import DatasetError
+from ghostblitz_task.games import item_role
 from ghostblitz_task.schema import ERROR_KINDS, column
 
-__all__ = ["cell_factors", "cell_measures", "complete_cells", "order_cells"]
+__all__ = [
+    "KIND_OF_ROLE",
+    "cell_factors",
+    "cell_measures",
+    "chance_shares",
+    "complete_cells",
+    "order_cells",
+]
+
+#: The kind of error that taking an item is, by what drew it; a test compares it with the scoring.
+KIND_OF_ROLE: Mapping[str, str] = MappingProxyType(
+    {
+        "shape": "shape_capture",
+        "colour": "colour_capture",
+        "shape_and_colour": "shape_and_colour_capture",
+        "neither": "rule_confusion",
+    }
+)
 
 #: Natural order of the levels that this first cut knows, the schema's; other levels follow.
 _LEVELS = {name: column(name).levels for name in ("rule", "block_kind", "mode")}
@@ -132,6 +154,59 @@ def complete_cells(measures: pd.DataFrame, *, factors: tuple[str, ...]) -> pd.Da
     every = pd.DataFrame([(p, *cell) for p, cell in product(people, cells)], columns=keys)
     every = every.astype(dict.fromkeys(keys, "string"))
     return order_cells(_typed(every.merge(measures, how="left", on=keys), keys), factors=factors)
+
+
+def chance_shares(flagged: pd.DataFrame, *, by: tuple[str, ...]) -> pd.DataFrame:
+    """Find how often each kind of wrong item would be taken if it were drawn among the lures.
+
+    On each card every item but the target is a lure of some kind; the share of a kind is the
+    mean over the analysed trials of its part among the card's lures. It assumes that errors fall
+    on all cards alike and on every lure alike, so it is what the make-up of the cards gives by
+    itself: with a single picture a wrong answer to a direct card can only be ``rule_confusion``.
+
+    Parameters
+    ----------
+    flagged : DataFrame, one row per trial
+        From `flag_exclusions`.
+    by : tuple of str
+        Columns whose combinations are counted apart.
+
+    Returns
+    -------
+    DataFrame, one row per combination and kind of wrong item
+        The columns of `by`, ``error_kind`` and ``p_by_chance``: the four shares add up to 1.
+        Trials whose answer is no item are left out; combinations without others are absent.
+    """
+    keys = ["item_colours", "card", "target"]
+    names_item = (flagged["answer_kind"] == "item").fillna(False).to_numpy(dtype=bool)
+    trials = flagged[used_for_accuracy(flagged) & names_item].dropna(subset=keys)
+    counts = trials.groupby([*by, *keys], sort=False, observed=True).size().reset_index(name="n")
+    distinct = counts[keys].drop_duplicates()
+    lures = pd.DataFrame(
+        [_lure_shares(*texts) for texts in distinct.itertuples(index=False, name=None)],
+        columns=list(KIND_OF_ROLE.values()),
+        index=pd.MultiIndex.from_frame(distinct),
+        dtype="float64",
+    )
+    shares = lures.reindex(pd.MultiIndex.from_frame(counts[keys])).mul(
+        counts["n"].to_numpy(), axis=0
+    )
+    kinds = list(shares.columns)
+    weighted = counts[[*by, "n"]].join(shares.reset_index(drop=True))
+    sums = weighted.groupby(list(by), sort=False)[["n", *kinds]].sum().reset_index()
+    sums[kinds] = sums[kinds].div(sums["n"], axis=0)
+    table = sums.melt(list(by), kinds, "error_kind", "p_by_chance")
+    shares_of = {"error_kind": "string", "p_by_chance": "Float64"}
+    return pd.DataFrame(table.astype(shares_of))
+
+
+def _lure_shares(item_colours: str, card: str, target: str) -> list[float]:
+    colours = read_item_colours(item_colours)
+    parsed = parse_card(card, colours)
+    kinds = [
+        KIND_OF_ROLE[item_role(item, parsed, colours, target)] for item in colours if item != target
+    ]
+    return [kinds.count(kind) / max(len(kinds), 1) for kind in KIND_OF_ROLE.values()]
 
 
 def order_cells(table: pd.DataFrame, *, factors: tuple[str, ...]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ghostblitz_analysis.intervals import cousineau_morey, mean_interval
-from ghostblitz_analysis.measures import order_cells
+from ghostblitz_analysis.measures import KIND_OF_ROLE, order_cells
 from ghostblitz_task.schema import ERROR_KINDS
 
 __all__ = ["REFERENCE_RULE", "error_totals", "group_cells", "rule_contrasts"]
@@ -51,12 +51,12 @@ _CONTRAST_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class _Within:
-    """Means and half widths per cell, over the participants with a score in every cell."""
+    """Per cell: participants with a score in every cell of its mode, mean, half width, note."""
 
-    n: int
+    n: pd.Series
     mean: pd.Series
     half_width: pd.Series
-    note: str
+    note: pd.Series
 
 
 def group_cells(
@@ -76,20 +76,24 @@ def group_cells(
     Returns
     -------
     DataFrame, one row per cell
-        - ``n_participants`` with an RT in the cell, ``n_within`` with one in every cell;
+        - ``n_participants`` with an RT in the cell, ``n_within`` with one in every cell of the
+          same mode;
           ``n_trials``, ``n_correct``, ``n_rt`` over all participants;
         - ``geometric_mean_rt_s`` with ``_low_s`` and ``_high_s``: exp of the mean of
           participants' mean log RTs, with t intervals over participants, and
           ``geometric_mean_within_rt_s`` with its Cousineau-Morey interval on the log scale,
-          over the participants that have an RT in every cell;
+          over those ``n_within`` participants: scores are normed within each mode, since grab
+          and shout RTs are never pooled;
         - ``mean_rt_s``, ``median_rt_s``: means of participants' means and medians; their
           ``_within_`` columns as above;
         - ``p_correct``: over all trials pooled; ``p_correct_participants``: mean over
-          participants with a t interval, cut at 0 and 1;
-        - ``note``: why an interval is missing.
+          participants with a t interval, cut at 0 and 1; ``p_correct_note``: why that interval
+          is missing, as where all participants agree and a t interval would have width 0;
+        - ``note``: why an interval of RT is missing.
     """
     cells, wide = _wide(measures, factors)
-    within = {name: _within(scores, confidence) for name, scores in wide.items()}
+    modes = cells["mode"] if "mode" in factors else pd.Series("", index=cells.index)
+    within = {name: _within(scores, modes, confidence) for name, scores in wide.items()}
     columns: dict[str, list[object]] = {}
     for number in cells.index:
         rows = measures[(measures[list(factors)] == cells.loc[number]).all(axis=1)]
@@ -111,6 +115,10 @@ def _cell_row(
     log_rt = mean_interval(wide["mean_log_rt"][number].dropna(), confidence=confidence)
     correct = mean_interval(wide["p_correct"][number].dropna(), confidence=confidence)
     n_trials, n_correct = int(rows["n_trials"].sum()), int(rows["n_correct"].sum())
+    p_low, p_high, p_note = correct.low, correct.high, correct.note
+    if correct.n > 1 and correct.sd == 0:
+        p_low = p_high = float("nan")
+        p_note = "all participants have the same accuracy, so no interval"
     row: dict[str, object] = {
         "n_participants": log_rt.n,
         "n_trials": n_trials,
@@ -121,7 +129,7 @@ def _cell_row(
         "geometric_mean_rt_high_s": np.exp(log_rt.high),
         "mean_rt_s": wide["mean_rt_s"][number].mean(),
         "median_rt_s": wide["median_rt_s"][number].mean(),
-        "n_within": within["mean_log_rt"].n,
+        "n_within": int(within["mean_log_rt"].n[number]),
     }
     for name, stem in _WITHIN_STEMS.items():
         mean, half = within[name].mean[number], within[name].half_width[number]
@@ -132,22 +140,32 @@ def _cell_row(
     return row | {
         "p_correct": n_correct / n_trials,
         "p_correct_participants": correct.mean,
-        "p_correct_low": np.clip(correct.low, 0, 1),
-        "p_correct_high": np.clip(correct.high, 0, 1),
-        "note": log_rt.note or within["mean_log_rt"].note,
+        "p_correct_low": np.clip(p_low, 0, 1),
+        "p_correct_high": np.clip(p_high, 0, 1),
+        "p_correct_note": p_note,
+        "note": log_rt.note or within["mean_log_rt"].note[number],
     }
 
 
-def _within(scores: pd.DataFrame, confidence: float) -> _Within:
-    complete = scores.dropna()
-    _, half_width = cousineau_morey(complete.to_numpy(), confidence=confidence)
-    note = ""
-    if scores.shape[1] < 2:
-        note = "one cell, so no within-participant interval"
-    elif len(complete) < 2:
-        note = f"{_people(len(complete))} with an RT in every cell, so no within interval"
-    mean = complete.mean() if len(complete) else pd.Series(np.nan, index=scores.columns)
-    return _Within(len(complete), mean, pd.Series(half_width, index=scores.columns), note)
+def _within(scores: pd.DataFrame, modes: pd.Series, confidence: float) -> _Within:
+    """Norm scores within each mode: grab and shout RTs share no mean."""
+    parts = []
+    for mode in modes.unique():
+        of_mode = scores[modes.index[modes == mode]]
+        complete = of_mode.dropna()
+        _, half_width = cousineau_morey(complete.to_numpy(), confidence=confidence)
+        where = f" of {mode} trials" if mode else ""
+        note = ""
+        if of_mode.shape[1] < 2:
+            note = f"one cell{where}, so no within-participant interval"
+        elif len(complete) < 2:
+            people = _people(len(complete))
+            note = f"{people} with an RT in every cell{where}, so no within interval"
+        mean = complete.mean() if len(complete) else np.nan
+        columns = {"n": len(complete), "mean": mean, "half_width": half_width, "note": note}
+        parts.append(pd.DataFrame(columns, index=of_mode.columns))
+    table = pd.concat(parts)
+    return _Within(table["n"], table["mean"], table["half_width"], table["note"])
 
 
 def _people(n: int) -> str:
@@ -255,41 +273,50 @@ def _contrast_row(logs: pd.Series, seconds: pd.Series, confidence: float) -> dic
     return dict(zip(_CONTRAST_COLUMNS, values, strict=True))
 
 
-def error_totals(measures: pd.DataFrame) -> pd.DataFrame:
+def error_totals(
+    measures: pd.DataFrame, chance: pd.DataFrame, *, by: tuple[str, ...] = ("rule",)
+) -> pd.DataFrame:
     """Add the errors up over participants.
 
     Parameters
     ----------
     measures : DataFrame, one row per participant and cell
         From `complete_cells` or `cell_measures`.
+    chance : DataFrame
+        From `chance_shares`, with the same `by`.
+    by : tuple of str
+        The factors to keep apart, rule first; the others are pooled.
 
     Returns
     -------
-    DataFrame, one row per rule and error kind, in the schema's order
-        ``n`` of the kind, ``n_errors`` and ``n_trials`` of the rule, ``p_of_errors`` (missing
-        where there is no error) and ``p_of_trials``. Kinds that never occurred under any rule
-        have rows too.
+    DataFrame, one row per combination of `by` and error kind, in the schema's order
+        ``n`` of the kind, ``n_errors``, ``n_wrong_items`` (errors that took a wrong item) and
+        ``n_trials`` of the combination, ``p_of_errors`` (missing where there is no error),
+        ``p_of_trials``, and for kinds of wrong item ``p_of_wrong_items`` and beside it
+        ``p_by_chance``, its share if wrong items were drawn at random among the lures. Kinds
+        that never occurred have rows too.
     """
     counts = [f"n_{kind}" for kind in ERROR_KINDS]
-    totals = measures.groupby("rule", sort=False)[["n_trials", "n_correct", *counts]].sum()
-    n_errors = totals["n_trials"] - totals["n_correct"]
-    table = pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "rule": totals.index,
-                    "error_kind": kind,
-                    "n": totals[f"n_{kind}"].to_numpy(),
-                    "n_errors": n_errors.to_numpy(),
-                    "n_trials": totals["n_trials"].to_numpy(),
-                }
-            )
-            for kind in ERROR_KINDS
-        ]
-    ).astype(
-        {"rule": "string", "error_kind": "string"}
-        | dict.fromkeys(("n", "n_errors", "n_trials"), "Int64")
+    sums = measures.groupby(list(by), sort=False)[["n_trials", "n_correct", *counts]].sum()
+    sums = sums.reset_index()
+    items = [kind for kind in ERROR_KINDS if kind in KIND_OF_ROLE.values()]
+    parts = [
+        sums[list(by)].assign(
+            error_kind=kind,
+            n=sums[f"n_{kind}"],
+            n_errors=sums["n_trials"] - sums["n_correct"],
+            n_wrong_items=sums[[f"n_{item}" for item in items]].sum(axis=1),
+            n_trials=sums["n_trials"],
+        )
+        for kind in ERROR_KINDS
+    ]
+    numbers = ("n", "n_errors", "n_wrong_items", "n_trials")
+    table = pd.concat(parts).astype(
+        dict.fromkeys([*by, "error_kind"], "string") | dict.fromkeys(numbers, "Int64")
     )
     table["p_of_errors"] = table["n"] / table["n_errors"].mask(table["n_errors"] == 0)
     table["p_of_trials"] = table["n"] / table["n_trials"].mask(table["n_trials"] == 0)
-    return order_cells(table, factors=("rule",))
+    of_items = table["n_wrong_items"].mask(table["n_wrong_items"] == 0)
+    table["p_of_wrong_items"] = (table["n"] / of_items).where(table["error_kind"].isin(items))
+    table = table.merge(chance, how="left", on=[*by, "error_kind"])
+    return order_cells(table, factors=by)

@@ -17,8 +17,8 @@ from typing import Any
 
 import pandas as pd
 
-from ghostblitz_analysis.dataset import load_dataset
-from ghostblitz_analysis.exclusions import total_flow
+from ghostblitz_analysis.dataset import ImportFlow, load_dataset
+from ghostblitz_analysis.exclusions import import_table, total_flow
 from ghostblitz_analysis.figures import build_figures, save_figure
 from ghostblitz_analysis.report import render_report
 from ghostblitz_analysis.results import REPORT_FILE, AnalysisResult, analyze_trials
@@ -108,6 +108,8 @@ def write_analysis(result: AnalysisResult, *, on_progress: Progress | None = Non
         report(_STAGES[4], 4, len(_STAGES))
         (folder / "tables").mkdir()
         tables = {**result.analysis.tables, "findings": _findings_table(result.findings)}
+        if result.dataset.import_flow is not None:
+            tables["import_flow"] = import_table(result.dataset.import_flow)
         for name, table in tables.items():
             table.to_csv(folder / "tables" / f"{name}.csv", index=False, lineterminator="\n")
         (folder / REPORT_FILE).write_text(render_report(result, drawn), encoding="utf-8")
@@ -147,8 +149,20 @@ def _record(result: AnalysisResult) -> dict[str, Any]:
             row | {"left_out": json.loads(row["left_out"])} for row in rows_of(analysis.contrasts)
         ],
         "error_kinds": rows_of(analysis.error_totals),
+        "error_kinds_by_cell": rows_of(analysis.error_cells),
+        "import_flow": _import_record(dataset.import_flow),
         "exclusions": rows_of(total_flow(analysis.audit)),
         "findings": rows_of(_findings_table(result.findings)),
+    }
+
+
+def _import_record(flow: ImportFlow | None) -> dict[str, Any] | None:
+    if flow is None:
+        return None
+    return {
+        "n_rows_read": flow.n_rows_read,
+        "dropped": [{"reason": reason, "n_rows": n} for reason, n in flow.dropped],
+        "incomplete": [{"participant_id": p, "n_trials": n} for p, n in flow.incomplete],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,13 +14,14 @@ from matplotlib.collections import LineCollection
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from ghostblitz_analysis.measures import order_cells
-from ghostblitz_analysis.wording import ERROR_COLOURS, RULE_COLOURS, cell_name
+from ghostblitz_analysis.wording import ERROR_COLOURS, RULE_COLOURS, cell_name, count_of
 
 __all__ = [
     "INK",
     "SMALL_PT",
     "TEXT_PT",
     "at_least_factor",
+    "join_seconds_axes",
     "plot_accuracy",
     "plot_error_kinds",
     "plot_group_rt",
@@ -39,7 +41,12 @@ _STEP, _GAP = 1.0, 0.7
 #: More cells than this get smaller labels.
 _MANY_CELLS = 6
 #: Ticks within a decade of seconds, by the most decades that they suit.
-_TICKS = ((2.0, (1.0, 2.0, 3.0, 5.0, 7.0)), (4.0, (1.0, 3.0)), (np.inf, (1.0,)))
+_TICKS = (
+    (0.8, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)),
+    (2.0, (1.0, 2.0, 3.0, 5.0, 7.0)),
+    (4.0, (1.0, 3.0)),
+    (np.inf, (1.0,)),
+)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -75,7 +82,8 @@ def plot_accuracy(group_cells: pd.DataFrame, ax: Axes) -> Axes:
     ax.set_ylabel("Correct (% of trials)")
     lowest = _data_limits(ax)[0]
     ax.set_ylim(min(90.0, 5 * np.floor((lowest - 1) / 5)) if lowest > 5 else -3, 102)
-    ax.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    ticks = MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(ax.get_ylim()[0], 100)
+    ax.set_yticks([tick for tick in ticks if max(ax.get_ylim()[0], 0) <= tick <= 100])
     return ax
 
 
@@ -109,8 +117,9 @@ def _plot_group(
             continue
         error = None if np.isnan(errors[:, i]).any() else errors[:, [i]]
         ax.errorbar(
-            places[i], mean[i], yerr=error, fmt="D", ms=7, color=_rule_colour(rule), mec="white",
+            places[i], mean[i], yerr=error, fmt="D", ms=6, color=_rule_colour(rule), mec="white",
             mew=1.2, ecolor=INK, elinewidth=1.6, capsize=5, capthick=1.6, zorder=4,
+            barsabove=True,
         )  # fmt: skip
     return _set_cell_axis(ax, cells, places)
 
@@ -188,7 +197,9 @@ def plot_rt_over_session(trials: pd.DataFrame, ax: Axes, *, edges: FloatArray) -
     ax : Axes
         Where to draw.
     edges : (n_bins + 1,) trial indices
-        Stretches of the session over which RTs are averaged.
+        Stretches of the session over which RTs are averaged. A line breaks where a stretch holds
+        no trial of its rule, as between two blocks, and that of the mean also where less than half
+        of the participants of two stretches are in both, since it would join different people.
     """
     stretch = np.digitize(_floats(trials["trial_index"]), edges[1:-1])
     middle = (edges[:-1] + edges[1:] - 1) / 2 + 1
@@ -201,28 +212,44 @@ def plot_rt_over_session(trials: pd.DataFrame, ax: Axes, *, edges: FloatArray) -
     for rule in _rules_of(trials):
         of_rule = frame[frame["rule"] == rule]
         means = of_rule.groupby(["person", "stretch"])["log_rt"].mean().unstack("stretch")
-        at = middle[means.columns.to_numpy(dtype=int)]
+        means = means.reindex(columns=range(len(middle)))
+        found = np.flatnonzero(means.notna().any().to_numpy())
+        means = means.iloc[:, found[0] : found[-1] + 1]
+        at = middle[found[0] : found[-1] + 1]
         if n_people > 1:
             faint = float(np.clip(3 / n_people, 0.12, 0.5))
             lines = [np.column_stack([at, row]) for row in np.exp(means.to_numpy())]
             colour = _rule_colour(rule)
             ax.add_collection(LineCollection(lines, colors=colour, lw=0.8, alpha=faint, zorder=1))
-        group = np.exp(means.mean().to_numpy())
+        x, y = _broken(at, np.exp(means.mean().to_numpy()), means.notna().to_numpy())
         ax.plot(
-            at, group, ls=_rule_line(rule), marker="o", ms=5, mec="white", mew=0.8, lw=2.2,
+            x, y, ls=_rule_line(rule), marker="o", ms=5, mec="white", mew=0.8, lw=2.2,
             color=_rule_colour(rule), label=rule, zorder=3,
         )  # fmt: skip
     ax.set_ylabel("RT (s, log scale)")
     ax.set_xlim(edges[0] + 0.5 - 0.02 * np.ptp(edges), edges[-1] + 0.5 + 0.02 * np.ptp(edges))
-    ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=1))
     return _set_seconds_axis(_plain(ax), "y", _data_limits(ax))
+
+
+def _broken(x: FloatArray, y: FloatArray, has: npt.NDArray[np.bool_]) -> tuple[FloatArray, ...]:
+    """Put a gap between points that rest on different people; `has` is people by points."""
+    in_both = (has[:, :-1] & has[:, 1:]).sum(axis=0)
+    in_any = (has[:, :-1] | has[:, 1:]).sum(axis=0)
+    breaks = np.flatnonzero(
+        (2 * in_both < in_any) & has[:, :-1].any(axis=0) & has[:, 1:].any(axis=0)
+    )
+    return np.insert(x, breaks + 1, np.nan), np.insert(y, breaks + 1, np.nan)
 
 
 # --- errors ---------------------------------------------------------------------------------
 
 
 def plot_error_kinds(error_totals: pd.DataFrame, ax: Axes) -> Axes:
-    """Draw each rule's errors as one bar of stacked kinds, in percent of the rule's trials."""
+    """Draw each rule's errors as one bar of stacked kinds, in percent of the rule's trials.
+
+    The table has one row per rule and kind, so of two modes it holds one.
+    """
     rules = _rules_of(error_totals)
     occurred = error_totals.loc[error_totals["n"] > 0, "error_kind"].unique()
     kinds = [kind for kind in ERROR_COLOURS if kind in set(occurred)]
@@ -237,13 +264,13 @@ def plot_error_kinds(error_totals: pd.DataFrame, ax: Axes) -> Axes:
         left = left + width
     sums = error_totals.drop_duplicates("rule").set_index("rule").loc[rules]
     labels = [
-        f"{rule}\n{int(n_errors):,} of {int(n_trials):,} trials wrong"
+        f"{rule}\n{int(n_errors):,} of {count_of(int(n_trials), 'trial')} wrong"
         for rule, n_errors, n_trials in zip(rules, sums["n_errors"], sums["n_trials"], strict=True)
     ]
     ax.set_yticks(np.arange(len(rules)), labels)
     ax.set_ylim(len(rules) - 0.4, -0.6)
     ax.set_xlim(0, max(1.0, float(left.max(initial=0.0)) * 1.04))
-    ax.set_xlabel("Errors (% of the rule's trials)")
+    ax.set_xlabel("Errors (% of trials)")
     if not kinds:
         ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", color=_SOFT)
     _plain(ax).grid(visible=False)
@@ -270,6 +297,13 @@ def _set_seconds_axis(ax: Axes, which: str, limits_s: tuple[float, float]) -> Ax
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     return ax
+
+
+def join_seconds_axes(axes: Sequence[Axes]) -> None:
+    """Give axes that share their y axis the limits of everything that is drawn on them."""
+    limits = [_data_limits(ax) for ax in axes]
+    for ax in axes:
+        _set_seconds_axis(ax, "y", (min(low for low, _ in limits), max(high for _, high in limits)))
 
 
 def at_least_factor(low: float, high: float, factor: float) -> tuple[float, float]:

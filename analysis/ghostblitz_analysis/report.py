@@ -12,19 +12,21 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ghostblitz_analysis.report_tables import (
+    accuracy_notes,
     accuracy_table,
     cells_table,
     contrasts_table,
     error_meanings,
-    errors_table,
+    errors_tables,
     flow_table,
+    incomplete_people,
     left_out,
     participants_tables,
     runs_table,
 )
-from ghostblitz_analysis.results import AnalysisResult
+from ghostblitz_analysis.results import Analysis, AnalysisResult
 from ghostblitz_analysis.solving import read_item_colours
-from ghostblitz_analysis.summary import error_sentences, rt_sentences
+from ghostblitz_analysis.summary import error_sentences, import_sentence, rt_sentences
 from ghostblitz_analysis.wording import count_of, number
 from ghostblitz_task.cards import Card, parse_card
 from ghostblitz_task.drawing import card_svg, load_palette
@@ -76,7 +78,7 @@ def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str
         analysis=analysis,
         result=result,
         settings=analysis.settings,
-        level=f"{analysis.settings.confidence:.0%}",
+        trials=lambda n: count_of(n, "trial"),
         n_participants=count_of(analysis.n_participants, "participant"),
         n_trials=count_of(len(analysis.trials), "trial"),
         games=_listed(analysis.trials["game"]),
@@ -88,13 +90,20 @@ def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str
         figures={name: _inline_svg(name, svg) for name, svg in figures_svg.items()},
         cells=cells_table(analysis),
         accuracy=accuracy_table(analysis),
+        accuracy_notes=accuracy_notes(analysis),
+        captions=_captions(analysis),
+        n_rt=int(analysis.group_cells["n_rt"].sum()),
         contrasts=contrasts_table(analysis),
         left_out=left_out(analysis),
-        errors=errors_table(analysis),
+        errors=errors_tables(analysis),
         error_meanings=error_meanings(analysis),
         participants=participants_tables(analysis),
         runs=runs_table(result),
-        flow=flow_table(analysis),
+        flow=flow_table(result),
+        left_out_on_import=import_sentence(dataset),
+        incomplete=incomplete_people(dataset.import_flow),
+        grave=[finding for finding in result.findings if finding.severity == "error"],
+        timed_here=bool({"human", "robot"} & set(analysis.sources)),
         findings=sorted(result.findings, key=lambda f: _SEVERITIES.index(f.severity)),
         notes=_further_notes(result),
         timing=_timing(analysis.trials),
@@ -126,13 +135,71 @@ def _banners(trials: pd.DataFrame) -> list[tuple[str, str, str]]:
             "the apparatus did, and how exact its times are, is not known.",
         ),
     }
-    people = trials.groupby("source")["participant_id"].nunique()
-    several = len(people) > 1
-    return [
-        (source, big + (f" ({count_of(int(people[source]), 'participant')})" if several else ""), s)
-        for source, (big, s) in words.items()
-        if source in people.index
-    ]
+    people = trials.groupby("source")["participant_id"].unique()
+    n_people = trials["participant_id"].nunique()
+    banners = []
+    for source, (big, text) in words.items():
+        if source not in people.index:
+            continue
+        if len(people) > 1:
+            found = sorted(map(str, people[source]))
+            big += f" ({len(found):,} of {count_of(n_people, 'participant')})"
+            text = (
+                f"Only {_named(found)}: {_PARTLY[source]} The numbers below pool them with others."
+            )
+        banners.append((source, big, text))
+    return banners
+
+
+#: What the banner says of some of the participants.
+_PARTLY = {
+    "simulated": "there a program answered, and these trials say nothing about people.",
+    "robot": "there a program watched the screen and pressed keys, and these trials say nothing "
+    "about people.",
+    "imported": "these trials were recorded by other software, and how exact its times are is "
+    "not known.",
+}
+_MAX_NAMED = 10
+
+
+def _named(people: list[str]) -> str:
+    more = len(people) - _MAX_NAMED
+    return ", ".join(people[:_MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _captions(analysis: Analysis) -> dict[str, str]:
+    """Return the captions that promise intervals only where there are any."""
+    level, cells = f"{analysis.settings.confidence:.0%}", analysis.group_cells
+    phases = " and ".join(analysis.settings.phases)
+    if analysis.n_participants == 1:
+        contrasts = (
+            "Ratio of geometric mean RTs, and difference of mean RTs; one participant gives "
+            "neither intervals nor a test."
+        )
+        return {
+            "rt": "Diamonds: the participant's geometric mean RTs; one participant gives no "
+            "interval.",
+            "contrasts": contrasts,
+            "accuracy": "Diamonds: the participant's accuracy; one participant gives no interval.",
+            "accuracy_table": f"Over all {phases} trials.",
+        }
+    within = cells["geometric_mean_within_rt_low_s"].notna().any()
+    of_accuracy = cells["p_correct_low"].notna().any()
+    rt = "Dots and thin lines: participants' geometric mean RTs. Diamonds: the group's mean"
+    norming = ", normed within each mode" if "mode" in analysis.factors else ""
+    return {
+        "rt": f"{rt} with its {level} within-participant interval (Cousineau-Morey{norming}), "
+        "which serves comparisons between cells."
+        if within
+        else f"{rt}; there is no within-participant interval.",
+        "contrasts": "Ratio of geometric mean RTs, and difference of mean RTs, over the "
+        "participants that have both; paired t test on log RT, two-sided; dz: mean over SD of the "
+        "log differences.",
+        "accuracy": "Dots and thin lines: participants. Diamonds: mean over participants"
+        + (f" with its {level} t interval." if of_accuracy else "; there is no interval."),
+        "accuracy_table": f"Over all {phases} trials. The interval is that of the mean of "
+        "participants, cut at 0 and 100%.",
+    }
 
 
 def _examples(trials: pd.DataFrame) -> list[CardExample]:
@@ -151,7 +218,7 @@ def _examples(trials: pd.DataFrame) -> list[CardExample]:
         else:
             why = (
                 f"no item is shown in its own colour; the {trial['target']} ({own}) is the only "
-                "one that is not depicted and whose colour is not shown"
+                "item that is neither depicted nor has its colour shown"
             )
         shown = " and ".join(f"{p.item} in {p.colour}" for p in card.depicted)
         answer = f"{trial['mode']} the {trial['answer']}"

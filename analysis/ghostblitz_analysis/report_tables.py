@@ -7,13 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
+from ghostblitz_analysis.dataset import ImportFlow
 from ghostblitz_analysis.exclusions import total_flow
 from ghostblitz_analysis.results import Analysis, AnalysisResult
 from ghostblitz_analysis.summary import rows_of
 from ghostblitz_analysis.wording import (
     ERROR_MEANINGS,
     MISSING,
+    cards_name,
     cell_name,
+    count_of,
     interval,
     number,
     p_value,
@@ -22,12 +27,14 @@ from ghostblitz_analysis.wording import (
 
 __all__ = [
     "ReportTable",
+    "accuracy_notes",
     "accuracy_table",
     "cells_table",
     "contrasts_table",
     "error_meanings",
-    "errors_table",
+    "errors_tables",
     "flow_table",
+    "incomplete_people",
     "left_out",
     "participants_tables",
     "runs_table",
@@ -107,6 +114,20 @@ def accuracy_table(analysis: Analysis) -> ReportTable:
     return ReportTable(header, tuple(rows), len(analysis.factors))
 
 
+def accuracy_notes(analysis: Analysis) -> list[str]:
+    """Say in which cells the accuracy has no interval, and why."""
+    cells: dict[str, list[str]] = {}
+    for row in rows_of(analysis.group_cells):
+        if row["p_correct_note"]:
+            name = cell_name({factor: row[factor] for factor in analysis.factors})
+            cells.setdefault(row["p_correct_note"], []).append(name)
+    everywhere = len(analysis.group_cells)
+    return [
+        note if len(names) == everywhere else f"{'; '.join(names)}: {note}"
+        for note, names in cells.items()
+    ]
+
+
 def contrasts_table(analysis: Analysis) -> ReportTable | None:
     """Return the rules compared, or None where only one was played."""
     if analysis.contrasts.empty:
@@ -152,38 +173,60 @@ def left_out(analysis: Analysis) -> list[str]:
     return lines + [f"Cells: {note}" for note in dict.fromkeys(notes)]
 
 
-def errors_table(analysis: Analysis) -> ReportTable:
-    """Return a row per error kind that occurred; two columns per rule."""
-    totals = analysis.error_totals
-    rules = [str(rule) for rule in dict.fromkeys(totals["rule"])]
-    header = ["kind of error", *["errors", "% of errors", "% of trials"] * len(rules)]
-    rows = []
+def errors_tables(analysis: Analysis) -> list[ReportTable]:
+    """Return a row per error kind that occurred or could have; a table per mode.
+
+    Beside each kind of wrong item stands its share by chance.
+    """
+    table = analysis.error_groups
+    if "mode" not in table.columns:
+        return [_errors_table(analysis, table, ["rule"])]
+    modes = list(dict.fromkeys(table["mode"]))
+    return [_errors_table(analysis, table[table["mode"] == m], ["rule", "mode"]) for m in modes]
+
+
+def _errors_table(analysis: Analysis, table: pd.DataFrame, by: list[str]) -> ReportTable:
+    titles = ("errors", "% of errors", "% of trials", "% of wrong items", "chance share (%)")
+    groups = [
+        (
+            cards_name({factor: rows[0][factor] for factor in by}),
+            {row["error_kind"]: row for row in rows},
+        )
+        for rows in (rows_of(part) for _, part in table.groupby(by, sort=False))
+    ]
+    lines = []
     for kind in _kinds_found(analysis):
         cells = [kind.replace("_", " ")]
-        of_kind = {r["rule"]: r for r in rows_of(totals[totals["error_kind"] == kind])}
-        for rule in rules:
-            row = of_kind[rule]
-            cells += [_count(row["n"]), percent(row["p_of_errors"]), percent(row["p_of_trials"], 2)]
-        rows.append(tuple(cells))
-    firsts = {row["rule"]: row for row in rows_of(totals)}
+        for _, of_kind in groups:
+            row = of_kind[kind]
+            cells += [
+                _count(row["n"]),
+                percent(row["p_of_errors"]),
+                percent(row["p_of_trials"], 2),
+                percent(row["p_of_wrong_items"]),
+                percent(row["p_by_chance"]),
+            ]
+        lines.append(tuple(cells))
     total = ["all errors"]
-    for rule in rules:
-        row = firsts[rule]
+    for _, of_kind in groups:
+        row = next(iter(of_kind.values()))
         whole = row["n_errors"] / row["n_trials"] if row["n_trials"] else None
         share = "100.0" if row["n_errors"] else MISSING
-        total += [_count(row["n_errors"]), share, percent(whole, 2)]
-    groups = (("", 1), *((f"{rule} cards", 3) for rule in rules))
-    return ReportTable(tuple(header), (*rows, tuple(total)), 1, groups=groups)
+        total += [_count(row["n_errors"]), share, percent(whole, 2), "", ""]
+    spans = (("", 1), *((name, len(titles)) for name, _ in groups))
+    header = ("kind of error", *titles * len(groups))
+    return ReportTable(header, (*lines, tuple(total)), 1, groups=spans)
 
 
 def _kinds_found(analysis: Analysis) -> list[str]:
     totals = analysis.error_totals
-    found = set(totals.loc[totals["n"] > 0, "error_kind"])
+    possible = (totals["n"] > 0) | (totals["p_by_chance"] > 0).fillna(False)
+    found = set(totals.loc[possible, "error_kind"])
     return [kind for kind in ERROR_MEANINGS if kind in found]
 
 
 def error_meanings(analysis: Analysis) -> list[tuple[str, str]]:
-    """Return the kinds of error that occurred, each with what it means."""
+    """Return the kinds of error in the tables, each with what it means."""
     return [(kind.replace("_", " "), ERROR_MEANINGS[kind]) for kind in _kinds_found(analysis)]
 
 
@@ -245,13 +288,22 @@ def runs_table(result: AnalysisResult) -> ReportTable | None:
     return ReportTable(header, tuple(rows), 6, len(runs) - len(rows))
 
 
-def flow_table(analysis: Analysis) -> ReportTable:
-    """Return what each exclusion met, took out and left, over all participants."""
+def flow_table(result: AnalysisResult) -> ReportTable:
+    """Return what the import and each exclusion met, took out and left, over all participants."""
+    analysis, imported = result.analysis, result.dataset.import_flow
     header = ("", "reason", "takes a trial out of", "meet it", "newly out", "left")
     scopes = {"all": "everything", "rt": "RT measures"}
     flow = rows_of(total_flow(analysis.audit))
     n_trials = len(analysis.trials)
-    rows = [("", "all trials", "", "", "", _count(n_trials))]
+    rows = []
+    if imported is not None:
+        left = imported.n_rows_read
+        rows.append(("import", "rows read", "", "", "", _count(left)))
+        for reason, n_rows in imported.dropped:
+            left -= n_rows
+            out = _count(n_rows)
+            rows.append(("import", reason, "the data set", out, out, _count(left)))
+    rows.append(("", "all trials", "", "", "", _count(n_trials)))
     rows += [
         (
             str(row["step"]),
@@ -264,6 +316,14 @@ def flow_table(analysis: Analysis) -> ReportTable:
         for row in flow
     ]
     return ReportTable(header, tuple(rows), 3)
+
+
+def incomplete_people(flow: ImportFlow | None) -> str:
+    """Name the participants whom an import left out for want of trials, with their trials."""
+    people = flow.incomplete if flow else ()
+    names = [f"{person} ({count_of(n, 'trial')})" for person, n in people[:MAX_ROWS]]
+    more = len(people) - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more else "")
 
 
 def _titles(factors: Sequence[str]) -> tuple[str, ...]:

@@ -10,7 +10,12 @@ import pandas as pd
 
 from ghostblitz_analysis.dataset import Dataset
 from ghostblitz_analysis.exclusions import audit, flag_exclusions
-from ghostblitz_analysis.measures import cell_factors, cell_measures, complete_cells
+from ghostblitz_analysis.measures import (
+    cell_factors,
+    cell_measures,
+    chance_shares,
+    complete_cells,
+)
 from ghostblitz_analysis.models import error_totals, group_cells, rule_contrasts
 from ghostblitz_analysis.settings import AnalysisSettings
 from ghostblitz_analysis.validation import Finding
@@ -35,7 +40,12 @@ class Analysis:
     audit : DataFrame
         What each exclusion took, per participant and rule.
     participant_cells, group_cells, contrasts, error_totals : DataFrame
-        From `complete_cells`, `group_cells`, `rule_contrasts` and `error_totals`.
+        From `complete_cells`, `group_cells`, `rule_contrasts` and `error_totals`; the last per
+        rule.
+    error_groups : DataFrame
+        The same per rule and mode where there are two modes, as the report shows errors.
+    error_cells : DataFrame
+        The same per cell.
     """
 
     settings: AnalysisSettings
@@ -46,17 +56,32 @@ class Analysis:
     group_cells: pd.DataFrame
     contrasts: pd.DataFrame
     error_totals: pd.DataFrame
+    error_groups: pd.DataFrame
+    error_cells: pd.DataFrame
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
-        """The tables under the names of their CSV files."""
+        """The tables under the names of their CSV files.
+
+        ``error_kinds`` has one row per cell and kind (``row_of`` is ``cell``) and then the totals
+        per rule (``row_of`` is ``rule``; other factors are missing). Those of results say in
+        ``source`` who answered: one level of the schema's, or ``mixed``.
+        """
+        people = self.trials.groupby("participant_id")["source"].agg(_source)
+        of_cells = self.participant_cells["participant_id"].map(people).astype("string")
+        source = _source(self.trials["source"])
+        errors = pd.concat(
+            [self.error_cells.assign(row_of="cell"), self.error_totals.assign(row_of="rule")],
+            ignore_index=True,
+        )
+        errors.insert(0, "row_of", errors.pop("row_of").astype("string"))
         return {
             "trials": self.trials,
             "audit": self.audit,
-            "participant_cells": self.participant_cells,
-            "group_cells": self.group_cells,
-            "contrasts": self.contrasts,
-            "error_kinds": self.error_totals,
+            "participant_cells": self.participant_cells.assign(source=of_cells),
+            "group_cells": self.group_cells.assign(source=source),
+            "contrasts": self.contrasts.assign(source=source),
+            "error_kinds": errors.assign(source=source),
         }
 
     @property
@@ -115,6 +140,10 @@ def analyze_trials(trials: pd.DataFrame, settings: AnalysisSettings) -> Analysis
     flagged = flag_exclusions(trials, settings)
     factors = cell_factors(flagged, settings)
     cells = complete_cells(cell_measures(flagged, factors=factors), factors=factors)
+
+    def errors_by(*by: str) -> pd.DataFrame:
+        return error_totals(cells, chance_shares(flagged, by=by), by=by)
+
     return Analysis(
         settings=settings,
         factors=factors,
@@ -123,5 +152,12 @@ def analyze_trials(trials: pd.DataFrame, settings: AnalysisSettings) -> Analysis
         participant_cells=cells,
         group_cells=group_cells(cells, factors=factors, confidence=settings.confidence),
         contrasts=rule_contrasts(cells, factors=factors, confidence=settings.confidence),
-        error_totals=error_totals(cells),
+        error_totals=errors_by("rule"),
+        error_groups=errors_by(*(f for f in factors if f in ("rule", "mode"))),
+        error_cells=errors_by(*factors),
     )
+
+
+def _source(sources: pd.Series) -> str:
+    found = sources.dropna().unique()
+    return str(found[0]) if len(found) == 1 else "mixed"

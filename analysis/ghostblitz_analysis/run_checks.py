@@ -40,13 +40,39 @@ def check_runs(runs: Sequence[RunInfo]) -> Iterator[Found]:
                 f"its sessions ran with {len(hashes)} different settings; compare their headers "
                 "before you pool them",
             )
+    yield from _about_plans(runs)
     polled = [info.file for info in runs if info.keys_polled]
     if polled:
         yield (
             "warning",
             "keys_polled",
-            f"{polled[0]} and {len(polled) - 1} more" if len(polled) > 1 else polled[0],
+            _first_and_more(polled),
             "key times are the times of polling, not of the key; RTs are late by up to a frame",
+        )
+
+
+def _first_and_more(files: Sequence[str]) -> str:
+    return f"{files[0]} and {len(files) - 1} more" if len(files) > 1 else files[0]
+
+
+def _about_plans(runs: Sequence[RunInfo]) -> Iterator[Found]:
+    differing = [info.file for info in runs if info.plan_check == "differs"]
+    if differing:
+        yield (
+            "error",
+            "plan_differs",
+            _first_and_more(differing),
+            "settings and seed give another trial sequence than the one in the header: seed or "
+            "sequence were changed, or another version of NumPy planned it then",
+        )
+    older = [info.file for info in runs if info.plan_check == "other_version"]
+    if older:
+        yield (
+            "info",
+            "plan_not_checked",
+            _first_and_more(older),
+            "another version of ghostblitz wrote this, so its trial sequence was not planned again "
+            "to compare",
         )
 
 

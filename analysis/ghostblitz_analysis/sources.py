@@ -5,20 +5,27 @@ from __future__ import annotations
 import ast
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ghostblitz_analysis.mapping import SourceSettings
-from ghostblitz_analysis.tables import RawTable, concatenated, parse_delimited, read_text
+from ghostblitz_analysis.mapping import Mapping as TableMapping
+from ghostblitz_analysis.mapping import SourceSettings, comparable
+from ghostblitz_analysis.tables import RawTable, concatenated, near_name, parse_delimited, read_text
+from ghostblitz_task.cards import is_name
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.trial_log import file_sha256
 
-__all__ = ["SourceFile", "read_source", "split_list"]
+__all__ = ["Source", "SourceFile", "read_source", "split_list"]
 
 _DELIMITERS = (",", ";", "\t", "|")
 _FORMATS = {".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json",
             ".jsonl": "jsonl", ".ndjson": "jsonl"}  # fmt: skip
+
+# What may stand between the names of a list, as the end of a name betrays.
+_SEPARATORS = (",", ";", "|", "/")
+#: A value that occurs so often is no misspelling of another one that occurs too.
+_MIN_ROWS_OF_LEVEL = 3
 
 #: Name and SHA-256 sum.
 SourceFile = tuple[str, str]
@@ -137,3 +144,88 @@ def split_list(cell: str, separator: str) -> list[str]:
     if not separator.strip():
         return text.split()
     return [part.strip() for part in text.split(separator) if part.strip()]
+
+
+class Source:
+    """The rows of a source, read by the settings that name its columns."""
+
+    def __init__(self, raw: RawTable, mapping: TableMapping) -> None:
+        self.raw = raw
+        self.mapping = mapping
+        self.titles = mapping.columns
+        self.levels = mapping.levels
+        self._missing = set(mapping.source.missing)
+
+    def cells(self, title: str) -> list[str | None]:
+        """Return the cells of a column, without spaces at the ends; None where blank."""
+        return [
+            None if cell is None or cell in self._missing or not cell.strip() else cell.strip()
+            for cell in self.raw.columns[title]
+        ]
+
+    def optional(self, setting: str) -> list[str | None] | None:
+        """Return the cells of the column that a setting names, or None if it names none."""
+        title = getattr(self.titles, setting)
+        return None if title is None else self.cells(title)
+
+    def levels_of(self, setting: str, own: Sequence[str]) -> list[Any] | None:
+        """Return a column in our level names; every value must be a known one."""
+        name = "mode" if setting == "response_mode" else setting
+        cells = self.optional(setting)
+        if cells is None:
+            return None
+        stated: dict[str, Any] = getattr(self.levels, name) or {level: level for level in own}
+        known = {comparable(key): value for key, value in stated.items()}
+        values: list[Any] = []
+        for cell, place in zip(cells, self.raw.places, strict=True):
+            if cell is not None and comparable(cell) not in known:
+                raise DatasetError(
+                    f"{place}: {getattr(self.titles, setting)} is {cell!r}, which is no level of "
+                    f"levels.{name} ({', '.join(stated)}){_near_level(cell, cells, stated)}"
+                )
+            values.append(None if cell is None else known[comparable(cell)])
+        return values
+
+    def factor(self, name: str, title: str) -> list[str | None]:
+        """Return a further column as text, renamed where the mapping says so."""
+        known = {comparable(k): v for k, v in self.levels.factors.get(name, {}).items()}
+        return [None if c is None else known.get(comparable(c), c) for c in self.cells(title)]
+
+    def lists(self, titles: Sequence[str], *, kind: str) -> list[tuple[str, ...]]:
+        """Return lists of items or colours, in our names, from one column or several."""
+        known = {comparable(k): v for k, v in getattr(self.levels, kind).items()}
+        split: dict[tuple[str | None, ...], tuple[str, ...]] = {}
+        result = []
+        columns = [self.cells(title) for title in titles]
+        for cells, place in zip(zip(*columns, strict=True), self.raw.places, strict=True):
+            if cells not in split:
+                names = [cell for cell in cells if cell is not None]
+                if len(titles) == 1 and names:
+                    names = split_list(names[0], self.titles.list_separator)
+                renamed = tuple(known.get(comparable(name), name) for name in names)
+                if not renamed:
+                    raise DatasetError(f"{place}: {', '.join(titles)} is blank")
+                for name in renamed:
+                    if len(titles) == 1 and name[-1:] in _SEPARATORS:
+                        raise DatasetError(
+                            f"{place}: {name!r} ends with {name[-1]!r}; if that separates the "
+                            f"names in {titles[0]}, set columns.list_separator = {name[-1]!r}"
+                        )
+                    if not is_name(name):
+                        raise DatasetError(
+                            f"{place}: {name!r} cannot name an {kind} on a card (spaces, colons, "
+                            f"@ and brackets cannot); rename it in levels.{kind}, or set "
+                            "columns.list_separator"
+                        )
+                split[cells] = renamed
+            result.append(split[cells])
+        return result
+
+
+def _near_level(cell: str, cells: Sequence[str | None], stated: Iterable[str]) -> str:
+    """Name the level that an unknown value may be meant to be."""
+    found = {comparable(other) for other in cells if other is not None}
+    n_rows = sum(other == cell for other in cells)
+    if n_rows >= _MIN_ROWS_OF_LEVEL:
+        stated = [level for level in stated if comparable(level) not in found]
+    return near_name(cell, stated)

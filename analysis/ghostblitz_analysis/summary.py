@@ -8,9 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from ghostblitz_analysis.dataset import Dataset
 from ghostblitz_analysis.results import Analysis, AnalysisResult
 from ghostblitz_analysis.wording import (
     MISSING,
+    cards_name,
     cell_name,
     count_of,
     interval,
@@ -21,7 +23,7 @@ from ghostblitz_analysis.wording import (
     source_note,
 )
 
-__all__ = ["error_sentences", "rows_of", "rt_sentences", "summary_text"]
+__all__ = ["error_sentences", "import_sentence", "rows_of", "rt_sentences", "summary_text"]
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -68,19 +70,61 @@ def rt_sentences(analysis: Analysis) -> list[str]:
 
 
 def error_sentences(analysis: Analysis) -> list[str]:
-    """Say per rule how many trials were wrong, and which kind of error was the most frequent."""
+    """Say per rule, and mode if there are two, how many trials were wrong, and mostly how.
+
+    A kind of wrong item never stands without the share that it would have by chance.
+    """
     sentences = []
-    for rule, rows in analysis.error_totals.groupby("rule", sort=False):
-        first = rows_of(rows)[0]
-        n_errors, n_trials = first["n_errors"], first["n_trials"]
+    for levels, rows in _error_groups(analysis):
+        n_errors, n_trials = rows[0]["n_errors"], rows[0]["n_trials"]
         share = percent(n_errors / n_trials) if n_trials else MISSING
-        text = f"{str(rule).capitalize()} cards: {n_errors} of {n_trials:,} trials wrong ({share}%)"
+        name = cards_name(levels)
+        text = f"{name[0].upper()}{name[1:]}: {n_errors:,} of {count_of(n_trials, 'trial')} wrong"
+        text += f" ({share}%)"
         if n_errors:
-            top = max(rows_of(rows), key=lambda row: row["n"])
-            kind = top["error_kind"].replace("_", " ")
-            text += f", most often {kind} ({top['n']})"
+            text += f", {_most_often(rows)}"
         sentences.append(text + ".")
     return sentences
+
+
+def import_sentence(dataset: Dataset) -> str:
+    """Say how many rows an import left out; empty where it left out none, or none was made."""
+    flow = dataset.import_flow
+    n_out = sum(n for _, n in flow.dropped) if flow else 0
+    if flow is None or not n_out:
+        return ""
+    verb = "was" if n_out == 1 else "were"
+    text = f"{n_out:,} of {count_of(flow.n_rows_read, 'row')} {verb} left out on import"
+    if flow.incomplete:
+        text += f", with {count_of(len(flow.incomplete), 'incomplete participant')}"
+    return text
+
+
+def _error_groups(analysis: Analysis) -> list[tuple[dict[str, str], list[dict[str, Any]]]]:
+    """Return the levels and the rows of each group of `Analysis.error_groups`."""
+    by = [factor for factor in analysis.factors if factor in ("rule", "mode")]
+    groups = analysis.error_groups.groupby(by, sort=False)
+    return [
+        (dict(zip(by, map(str, levels), strict=True)), rows_of(rows)) for levels, rows in groups
+    ]
+
+
+def _most_often(rows: Sequence[Mapping[str, Any]]) -> str:
+    most = max(row["n"] for row in rows)
+    tops = [row for row in rows if row["n"] == most]
+    kinds = " and ".join(row["error_kind"].replace("_", " ") for row in tops)
+    top, n_errors, n_items = tops[0], rows[0]["n_errors"], rows[0]["n_wrong_items"]
+    text = f"most often {kinds} ({most:,} of {n_errors:,}"
+    if len(tops) > 1:
+        return f"{text} each)"
+    chance = top["p_by_chance"]
+    if chance is None:
+        return f"{text})"
+    if n_items < n_errors:
+        text += f" errors and of {count_of(n_items, 'wrong item')}"
+    if chance > 1 - _ROUNDING:
+        return f"{text}; the only kind of wrong item that these cards allow)"
+    return f"{text}; {percent(chance)}% by chance among wrong items)"
 
 
 def summary_text(result: AnalysisResult) -> str:
@@ -89,8 +133,12 @@ def summary_text(result: AnalysisResult) -> str:
     head = f"{dataset.name}: {count_of(analysis.n_participants, 'participant')}, "
     head += count_of(len(analysis.trials), "trial")
     note = source_note(analysis.sources)
+    left_out = import_sentence(dataset)
     blocks = [
-        head + (f"  ({note.upper()})" if note else ""),
+        _grave_lines(result),
+        head
+        + (f"  ({note.upper()})" if note else "")
+        + (f"\n{left_out}; see the flow of exclusions in the report" if left_out else ""),
         _cell_lines(analysis),
         _contrast_lines(analysis),
         _error_lines(analysis),
@@ -153,18 +201,26 @@ def _contrast_lines(analysis: Analysis) -> str:
 
 def _error_lines(analysis: Analysis) -> str:
     lines = ["Errors"]
-    for rule, rows in analysis.error_totals.groupby("rule", sort=False):
-        found = rows_of(rows)
+    for levels, found in _error_groups(analysis):
         kinds = [f"{r['error_kind'].replace('_', ' ')} {r['n']}" for r in found if r["n"]]
         kinds_text = f": {', '.join(kinds)}" if kinds else ""
-        lines.append(
-            f"  {rule}: {found[0]['n_errors']} errors in {found[0]['n_trials']} trials{kinds_text}"
-        )
+        errors, trials = found[0]["n_errors"], found[0]["n_trials"]
+        text = f"{count_of(errors, 'error')} in {count_of(trials, 'trial')}"
+        lines.append(f"  {cell_name(levels)}: {text}{kinds_text}")
     return "\n".join(lines)
 
 
+def _grave_lines(result: AnalysisResult) -> str:
+    grave = [f for f in result.findings if f.severity == "error"]
+    lines = [f"ERROR: {f.where}: {f.message}" for f in grave[:_MAX_FINDINGS]]
+    more = len(grave) - len(lines)
+    return "\n".join(
+        lines + ([f"and {count_of(more, 'more error')} in the report"] if more else [])
+    )
+
+
 def _finding_lines(result: AnalysisResult) -> str:
-    shown = [f for f in result.findings if f.severity != "info"]
+    shown = [f for f in result.findings if f.severity == "warning"]
     lines = [f"  {f.severity}: {f.where}: {f.message}" for f in shown[:_MAX_FINDINGS]]
     more = len(shown) - len(lines)
     lines += [f"  and {more} more in the report"] if more else []
@@ -172,6 +228,8 @@ def _finding_lines(result: AnalysisResult) -> str:
 
 
 _MAX_FINDINGS = 10
+#: Shares are means of many fractions; 1 may come out a little less.
+_ROUNDING = 1e-9
 _MAX_NAMES = 10
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import pandas as pd
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.schema import COLUMNS
 
-__all__ = ["RawTable", "concatenated", "parse_delimited", "read_text", "trial_frame"]
+__all__ = ["RawTable", "concatenated", "near_name", "parse_delimited", "read_text", "trial_frame"]
 
 _SIGNATURES = {
     b"PK\x03\x04": "an Excel (or zip) file; save it as CSV first",
@@ -106,11 +107,21 @@ def parse_delimited(text: str, name: str, *, delimiter: str = ",", quote: str = 
         For rows with more or fewer cells than the header, a quote that never closes, two
         columns of the same name, or no rows at all.
     """
+    rows: list[list[str]] = []
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=delimiter, quotechar=quote, strict=True
+    )
+    n_lines = 0
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter,
-                               quotechar=quote, strict=True))  # fmt: skip
+        for row in reader:
+            rows.append(row)
+            n_lines = reader.line_num
     except csv.Error as error:
-        raise DatasetError(f"{name} is no table with delimiter {delimiter!r}: {error}") from error
+        # The reader stops where it cannot go on; the row that it failed at began before.
+        raise DatasetError(
+            f"{name}, line {n_lines + 1}: the row that begins here is no row with delimiter "
+            f"{delimiter!r} and quote {quote!r} ({error}); does a quote open that never closes?"
+        ) from error
     header = _header(rows[0] if rows else [], name)
     n_columns = len(rows[0]) if rows else 0
     cells, places = [], []
@@ -164,6 +175,15 @@ def concatenated(tables: Iterable[RawTable]) -> RawTable:
             cell for part in parts for cell in part.columns.get(title, [None] * len(part))
         ]
     return RawTable(columns, tuple(place for part in parts for place in part.places))
+
+
+def near_name(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean 'X'?" for the nearest known name, or nothing.
+
+    In quotes, since names of columns may begin or end with a space.
+    """
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def trial_frame(columns: Mapping[str, Sequence[Any]], n_rows: int) -> pd.DataFrame:

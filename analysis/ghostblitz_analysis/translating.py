@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-import statistics
 from collections.abc import Mapping as MappingType
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ghostblitz_analysis.imported_tables import check_seconds, derive_columns
+from ghostblitz_analysis.imported_tables import derive_columns
 from ghostblitz_analysis.mapping import Mapping, comparable
 from ghostblitz_analysis.numbering import number_trials
+from ghostblitz_analysis.rt_units import (
+    MAX_RT_S,
+    check_milliseconds,
+    check_seconds,
+    check_units_of_blocks,
+)
 from ghostblitz_analysis.solving import GameOptions, Solver, item_colours_text
-from ghostblitz_analysis.sources import split_list
+from ghostblitz_analysis.sources import Source
 from ghostblitz_analysis.tables import RawTable
-from ghostblitz_task.cards import is_name
 from ghostblitz_task.errors import CardError, ConfigError, DatasetError
-from ghostblitz_task.games import GameSettings, make_game, suggestion
+from ghostblitz_task.games import GameSettings, make_game
 from ghostblitz_task.schema import FACTOR_PREFIX, column
 
 __all__ = ["Translation", "as_number", "translate"]
@@ -28,8 +32,6 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _UNSOLVABLE = (
     "several_direct_matches", "no_candidate", "several_candidates", "ambiguous_rulebook",
 )  # fmt: skip
-#: A median below this many milliseconds is no reaction time but seconds.
-_SECONDS_BELOW_S = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def translate(raw: RawTable, mapping: Mapping) -> Translation:
     DatasetError
         Naming the row, its column, what was found and what was expected.
     """
-    source = _Source(raw, mapping)
+    source = Source(raw, mapping)
     columns, notes = _facts(source)
     solver = Solver(GameOptions(mapping.game.shout_item))
     rule_or_none, first = _rules(columns, source, solver)
@@ -67,7 +69,7 @@ def translate(raw: RawTable, mapping: Mapping) -> Translation:
     n_unsolvable = len(rule_or_none) - len(rules)
     if n_unsolvable:
         solvable = [rule is not None for rule in rule_or_none]
-        source = _Source(raw.keep(solvable), mapping)
+        source = Source(raw.keep(solvable), mapping)
         columns = {
             name: [v for v, kept in zip(values, solvable, strict=True) if kept]
             for name, values in columns.items()
@@ -79,6 +81,7 @@ def translate(raw: RawTable, mapping: Mapping) -> Translation:
         source.optional("trial"), source.raw.places, mapping.columns,
     )  # fmt: skip
     columns |= numbers
+    check_units_of_blocks(columns, f"column {mapping.columns.rt}")
     columns["block_type"] = _block_types(columns, rules, source)
     columns |= derive_columns(columns, source.raw.places, solver, on_unsolvable=_never)
     _compare(columns, source)
@@ -94,78 +97,7 @@ def _never(row: int, error: CardError) -> bool:
     raise AssertionError(f"row {row} was solved before: {error}")
 
 
-class _Source:
-    """The rows of a source, read by the settings that name its columns."""
-
-    def __init__(self, raw: RawTable, mapping: Mapping) -> None:
-        self.raw = raw
-        self.mapping = mapping
-        self.titles = mapping.columns
-        self.levels = mapping.levels
-        self._missing = set(mapping.source.missing)
-
-    def cells(self, title: str) -> list[str | None]:
-        """Return the cells of a column, without spaces at the ends; None where blank."""
-        return [
-            None if cell is None or cell in self._missing or not cell.strip() else cell.strip()
-            for cell in self.raw.columns[title]
-        ]
-
-    def optional(self, setting: str) -> list[str | None] | None:
-        """Return the cells of the column that a setting names, or None if it names none."""
-        title = getattr(self.titles, setting)
-        return None if title is None else self.cells(title)
-
-    def levels_of(self, setting: str, own: Sequence[str]) -> list[Any] | None:
-        """Return a column in our level names; every value must be a known one."""
-        name = "mode" if setting == "response_mode" else setting
-        cells = self.optional(setting)
-        if cells is None:
-            return None
-        stated: dict[str, Any] = getattr(self.levels, name) or {level: level for level in own}
-        known = {comparable(key): value for key, value in stated.items()}
-        values: list[Any] = []
-        for cell, place in zip(cells, self.raw.places, strict=True):
-            if cell is not None and comparable(cell) not in known:
-                raise DatasetError(
-                    f"{place}: {getattr(self.titles, setting)} is {cell!r}, which is no level of "
-                    f"levels.{name} ({', '.join(stated)}){suggestion(cell, stated)}"
-                )
-            values.append(None if cell is None else known[comparable(cell)])
-        return values
-
-    def factor(self, name: str, title: str) -> list[str | None]:
-        """Return a further column as text, renamed where the mapping says so."""
-        known = {comparable(k): v for k, v in self.levels.factors.get(name, {}).items()}
-        return [None if c is None else known.get(comparable(c), c) for c in self.cells(title)]
-
-    def lists(self, titles: Sequence[str], *, kind: str) -> list[tuple[str, ...]]:
-        """Return lists of items or colours, in our names, from one column or several."""
-        known = {comparable(k): v for k, v in getattr(self.levels, kind).items()}
-        split: dict[tuple[str | None, ...], tuple[str, ...]] = {}
-        result = []
-        columns = [self.cells(title) for title in titles]
-        for cells, place in zip(zip(*columns, strict=True), self.raw.places, strict=True):
-            if cells not in split:
-                names = [cell for cell in cells if cell is not None]
-                if len(titles) == 1 and names:
-                    names = split_list(names[0], self.titles.list_separator)
-                renamed = tuple(known.get(comparable(name), name) for name in names)
-                if not renamed:
-                    raise DatasetError(f"{place}: {', '.join(titles)} is blank")
-                for name in renamed:
-                    if not is_name(name):
-                        raise DatasetError(
-                            f"{place}: {name!r} cannot name an {kind} on a card (spaces, colons, "
-                            f"@ and brackets cannot); rename it in levels.{kind}, or set "
-                            "columns.list_separator"
-                        )
-                split[cells] = renamed
-            result.append(split[cells])
-        return result
-
-
-def _facts(source: _Source) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
+def _facts(source: Source) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
     mapping, n_rows = source.mapping, len(source.raw)
     columns: dict[str, list[Any]] = {
         "study_id": [mapping.dataset.name] * n_rows,
@@ -186,7 +118,7 @@ def _facts(source: _Source) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
     return columns, notes
 
 
-def _item_colours(source: _Source) -> list[str]:
+def _item_colours(source: Source) -> list[str]:
     titles, game = source.titles, source.mapping.game
     if titles.items is None or titles.item_colours is None:
         try:
@@ -222,7 +154,7 @@ def _check_pair(
         )
 
 
-def _cards(source: _Source) -> list[str]:
+def _cards(source: Source) -> list[str]:
     titles, n_pictures = source.titles, source.mapping.game.n_pictures
     cards = []
     if titles.card is not None:
@@ -245,7 +177,7 @@ def _cards(source: _Source) -> list[str]:
     return cards
 
 
-def _responses(source: _Source, columns: dict[str, list[Any]]) -> tuple[str, ...]:
+def _responses(source: Source, columns: dict[str, list[Any]]) -> tuple[str, ...]:
     """Add response, mode and RT to the columns; return notes about them."""
     titles, settings = source.titles, source.mapping.responses
     keys = {comparable(k): v for k, v in source.levels.response.items()}
@@ -255,7 +187,7 @@ def _responses(source: _Source, columns: dict[str, list[Any]]) -> tuple[str, ...
     if modes is None:
         modes = ["grab"] * len(source.raw)
     found: dict[str, list[Any]] = {"response": [], "response_mode": [], "rt_s": []}
-    n_ignored = 0
+    n_ignored, decimal = 0, source.mapping.source.decimal
     rows = zip(
         source.cells(titles.response), modes, source.cells(titles.rt), source.raw.places,
         strict=True,
@@ -268,7 +200,8 @@ def _responses(source: _Source, columns: dict[str, list[Any]]) -> tuple[str, ...
                     'drop such rows with a filter, or set responses.blank = "late" if these are '
                     "trials that nobody answered in time"
                 )
-            n_ignored += rt is not None
+            # NaN and its like, which mean no value, are no RT.
+            n_ignored += rt is not None and as_number(rt, decimal) is not None
             values: tuple[Any, ...] = (None, None, None)
         else:
             response = keys.get(comparable(cell)) or items.get(comparable(cell), cell)
@@ -277,13 +210,14 @@ def _responses(source: _Source, columns: dict[str, list[Any]]) -> tuple[str, ...
             values = (response, mode, _rt_s(rt, source, place))
         for name, value in zip(found, values, strict=True):
             found[name].append(value)
-    _check_unit(found["rt_s"], source)
+    if titles.rt_unit == "ms":
+        check_milliseconds(found["rt_s"], columns["participant_id"], f"column {titles.rt}")
     check_seconds(found["rt_s"], columns["participant_id"], f"column {titles.rt}")
     columns.update(found)
     return (f"{n_ignored} late trials had an RT, which is left out",) if n_ignored else ()
 
 
-def _rt_s(cell: str | None, source: _Source, place: str) -> float:
+def _rt_s(cell: str | None, source: Source, place: str) -> float:
     title = source.titles.rt
     if cell is None:
         raise DatasetError(f"{place}: {title} is blank, but there is a response")
@@ -299,6 +233,8 @@ def _rt_s(cell: str | None, source: _Source, place: str) -> float:
             "filter (below = 0)"
         )
     rt_s = number / 1000 if source.titles.rt_unit == "ms" else number
+    if rt_s > MAX_RT_S:
+        raise DatasetError(f"{place}: {title} is {cell}, which is no reaction time")
     deadline_s = source.mapping.responses.deadline_s
     if deadline_s is not None and rt_s > deadline_s:
         raise DatasetError(
@@ -307,17 +243,8 @@ def _rt_s(cell: str | None, source: _Source, place: str) -> float:
     return rt_s
 
 
-def _check_unit(rt_s: Sequence[float | None], source: _Source) -> None:
-    times = [value for value in rt_s if value is not None]
-    if source.titles.rt_unit == "ms" and times and statistics.median(times) < _SECONDS_BELOW_S:
-        raise DatasetError(
-            f"column {source.titles.rt}: the median RT is {statistics.median(times) * 1000:g} ms, "
-            'which looks like seconds; set columns.rt_unit = "s"'
-        )
-
-
 def _rules(
-    columns: MappingType[str, list[Any]], source: _Source, solver: Solver
+    columns: MappingType[str, list[Any]], source: Source, solver: Solver
 ) -> tuple[list[str | None], str | None]:
     """Return the rule of every card, None where it has no single answer, and the first such."""
     drop = source.mapping.checks.on_unsolvable == "drop"
@@ -341,7 +268,7 @@ def _rules(
 
 
 def _block_types(
-    columns: MappingType[str, list[Any]], rules: Sequence[str], source: _Source
+    columns: MappingType[str, list[Any]], rules: Sequence[str], source: Source
 ) -> list[str]:
     """Return the type of each trial's block, as stated or as its cards have it."""
     blocks = list(
@@ -370,7 +297,7 @@ def _block_types(
     return types
 
 
-def _compare(columns: MappingType[str, list[Any]], source: _Source) -> None:
+def _compare(columns: MappingType[str, list[Any]], source: Source) -> None:
     """Compare what the source says of rule, target and correctness with what was found."""
     items = {comparable(k): v for k, v in source.levels.item.items()}
     targets = source.optional("target")
@@ -392,7 +319,7 @@ def _compare(columns: MappingType[str, list[Any]], source: _Source) -> None:
                 )
 
 
-def _said_correct(source: _Source) -> list[Any] | None:
+def _said_correct(source: Source) -> list[Any] | None:
     if source.levels.correct:
         return source.levels_of("correct", ())
     cells = source.optional("correct")

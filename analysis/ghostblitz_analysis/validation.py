@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from ghostblitz_analysis.dataset import Dataset
+from ghostblitz_analysis.rt_checks import check_rts, names_of, usable_rts
 from ghostblitz_analysis.run_checks import check_runs
 from ghostblitz_analysis.solving import read_item_colours
 
@@ -17,7 +18,7 @@ __all__ = ["Finding", "Severity", "validate_dataset"]
 
 Severity = Literal["info", "warning", "error"]
 
-#: Fewer correct trials than this in a cell give an unsteady mean.
+#: Fewer usable RTs than this in a cell give an unsteady mean.
 MIN_TRIALS_PER_CELL = 10
 #: A share of dropped frames beyond which the display, not chance, is at fault.
 MAX_SHARE_DROPPED = 0.01
@@ -27,7 +28,6 @@ MAX_SHARE_LATE = 0.2
 CHANCE_LEVEL = 0.05
 #: Keyboards are scanned every 8 ms at worst; coarser times come from polling or frames.
 MAX_RESOLUTION_S = 0.010
-_MAX_NAMED = 8
 _SEVERITIES = ("error", "warning", "info")
 
 
@@ -74,16 +74,19 @@ def validate_dataset(dataset: Dataset) -> tuple[Finding, ...]:
     findings += _about_completeness(dataset, used)
     findings += _about_timing(trials)
     findings += _about_people(used)
-    findings += _about_rts(used)
+    findings += [Finding(*f) for f in check_rts(used, dataset.analysis, dataset.name)]
+    if not dataset.analysis_stated:
+        findings.append(
+            Finding(
+                "info",
+                "default_analysis",
+                dataset.name,
+                "there is no analysis.toml, so the default analysis settings are used",
+            )
+        )
     if not dataset.runs:
         findings += [Finding("warning", "note", dataset.name, note) for note in dataset.notes]
     return tuple(sorted(findings, key=lambda f: _SEVERITIES.index(f.severity)))
-
-
-def _named(names: Iterable[object]) -> str:
-    texts = sorted(str(name) for name in names)
-    more = len(texts) - _MAX_NAMED
-    return ", ".join(texts[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _about_sources(dataset: Dataset) -> Iterator[Finding]:
@@ -122,7 +125,7 @@ def _about_sources(dataset: Dataset) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 "similar_ids",
-                _named(repr(i) for i in ids),
+                names_of(repr(i) for i in ids),
                 "these ids differ only in case, spaces or leading zeros; they are taken for "
                 "different participants",
             )
@@ -143,20 +146,22 @@ def _about_completeness(dataset: Dataset, used: pd.DataFrame) -> Iterator[Findin
             yield Finding(
                 "warning",
                 "incomplete_participants",
-                _named(short.index),
+                names_of(short.index),
                 f"a complete participant has {expected} trials, but these have "
                 f"{short.min()} to {short.max()}",
             )
     unused = sorted(set(n_each.index) - set(used["participant_id"]))
     if unused:
-        yield Finding("warning", "practice_only", _named(unused), "there are practice trials only")
+        yield Finding(
+            "warning", "practice_only", names_of(unused), "there are practice trials only"
+        )
     gaps = dataset.trials.groupby(["participant_id", "session"])["trial_index"].agg(["max", "size"])
     gaps = gaps[gaps["max"] + 1 != gaps["size"]]
     if not gaps.empty:
         yield Finding(
             "warning",
             "trials_missing",
-            _named(gaps.index.get_level_values(0)),
+            names_of(gaps.index.get_level_values(0)),
             "trials are missing in the middle of a session; is a log missing?",
         )
     yield from _about_cells(dataset, used)
@@ -165,10 +170,11 @@ def _about_completeness(dataset: Dataset, used: pd.DataFrame) -> Iterator[Findin
 def _about_cells(dataset: Dataset, used: pd.DataFrame) -> Iterator[Finding]:
     factors = [name for name in dataset.analysis.cells if used[name].nunique() > 1]
     people = sorted(used["participant_id"].unique())
+    usable = usable_rts(used, dataset.analysis)
     # Cells that the data hold at all: rules of the game can make others impossible.
     cells = [used[name] for name in factors]
     keys = used["participant_id"] if not cells else [used["participant_id"], *cells]
-    counts = used["correct"].astype("Int64").groupby(keys).sum()
+    counts = usable.astype("int64").groupby(keys).sum()
     if cells:
         levels = used[factors].drop_duplicates().itertuples(index=False, name=None)
         every = [(person, *level) for level in levels for person in people]
@@ -178,17 +184,19 @@ def _about_cells(dataset: Dataset, used: pd.DataFrame) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "few_trials",
-            _named(few.index.get_level_values(0).unique()),
-            f"fewer than {MIN_TRIALS_PER_CELL} correct trials in a cell of "
-            f"{' x '.join(factors) or 'the data'}; their means are unsteady",
+            names_of(few.index.get_level_values(0).unique()),
+            f"fewer than {MIN_TRIALS_PER_CELL} usable RTs (correct, within the bounds, not "
+            f"skipped) in a cell of {' x '.join(factors) or 'the data'}; their means are unsteady",
         )
 
 
 def _about_timing(trials: pd.DataFrame) -> Iterator[Finding]:
     def people(rows: pd.Series) -> str:
-        return _named(trials.loc[rows, "participant_id"].unique())
+        return names_of(trials.loc[rows, "participant_id"].unique())
 
-    unsynchronised = ~trials["display_synchronised"].fillna(True)
+    # A simulated screen has no refresh to wait for.
+    simulated = trials["source"] == "simulated"
+    unsynchronised = ~(trials["display_synchronised"] | simulated).fillna(True)
     if unsynchronised.any():
         yield Finding(
             "warning",
@@ -231,7 +239,7 @@ def _about_timing(trials: pd.DataFrame) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "keys_held",
-            _named(held.index),
+            names_of(held.index),
             f"a response key was down when the card came in more than {MAX_SHARE_HELD:.0%} of "
             "trials",
         )
@@ -240,23 +248,23 @@ def _about_timing(trials: pd.DataFrame) -> Iterator[Finding]:
 def _about_people(used: pd.DataFrame) -> Iterator[Finding]:
     if used.empty:
         return
-    each = used.groupby("participant_id")
     late = (used["error_kind"] == "late").fillna(False).groupby(used["participant_id"]).mean()
     silent = late[late == 1]
     if not silent.empty:
         yield Finding(
-            "warning", "no_responses", _named(silent.index), "not one trial was answered in time"
+            "warning", "no_responses", names_of(silent.index), "not one trial was answered in time"
         )
     slow = late[(late > MAX_SHARE_LATE) & (late < 1)]
     if not slow.empty:
         yield Finding(
             "warning",
             "many_late",
-            _named(slow.index),
+            names_of(slow.index),
             f"more than {MAX_SHARE_LATE:.0%} of trials were not answered in time",
         )
+    yield from _about_item_colours(used)
     guessing = []
-    for participant, rows in each:
+    for participant, rows in used.groupby("participant_id"):
         n_items = len(read_item_colours(rows["item_colours"].iloc[0]))
         n_correct = int(rows["correct"].sum())
         p = stats.binom.sf(n_correct - 1, len(rows), 1 / n_items)
@@ -266,46 +274,25 @@ def _about_people(used: pd.DataFrame) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "chance_accuracy",
-            _named(guessing),
+            names_of(guessing),
             "accuracy is no better than guessing among the items",
         )
 
 
-def _about_rts(used: pd.DataFrame) -> Iterator[Finding]:
-    rts = used.dropna(subset=["rt_s"])
-    if rts.empty:
-        return
-    repeated = []
-    sequences: dict[tuple[object, ...], list[str]] = {}
-    for participant, rows in rts.groupby("participant_id"):
-        # To the microsecond: the same times on another clock differ in their last bits.
-        values = rows["rt_s"].round(6)
-        if len(values) >= MIN_TRIALS_PER_CELL:
-            if values.value_counts().iloc[0] > len(values) / 2:
-                repeated.append(participant)
-            key = tuple(zip(rows["card"], rows["response"], values, strict=True))
-            sequences.setdefault(key, []).append(str(participant))
-    if repeated:
+def _about_item_colours(used: pd.DataFrame) -> Iterator[Finding]:
+    """Name those whose items change their own colours within a session."""
+    changed: dict[str, str] = {}
+    for (participant, _), texts in used.groupby(["participant_id", "session"])["item_colours"]:
+        first, *others = texts.unique()
+        own = read_item_colours(first)
+        other = next((text for text in others if read_item_colours(text) != own), None)
+        if other is not None:
+            changed.setdefault(str(participant), f"from {first} to {other}")
+    if changed:
         yield Finding(
             "warning",
-            "identical_rts",
-            _named(repeated),
-            "most RTs are exactly the same; was this a person?",
-        )
-    for same in sequences.values():
-        if len(same) > 1:
-            yield Finding(
-                "error",
-                "same_data_twice",
-                _named(same),
-                "these participants have the same cards, responses and RTs throughout; one is "
-                "a copy",
-            )
-    hundredths = rts["rt_s"] * 100
-    if len(rts) >= MIN_TRIALS_PER_CELL and ((hundredths - hundredths.round()).abs() < 1e-9).all():
-        yield Finding(
-            "warning",
-            "rounded_rts",
-            "all participants",
-            "RTs are whole hundredths of a second; they were rounded, or the clock was coarse",
+            "item_colours_change",
+            names_of(changed),
+            "the items' own colours change within a session, for "
+            f"{min(changed)} {changed[min(changed)]}",
         )

@@ -14,6 +14,7 @@ __all__ = [
     "MISSING",
     "RULE_COLOURS",
     "SOURCE_NOTES",
+    "cards_name",
     "cell_name",
     "count_of",
     "interval",
@@ -81,10 +82,17 @@ def cell_name(levels: Mapping[str, str]) -> str:
     return ", ".join(level_name(factor, level) for factor, level in levels.items())
 
 
+def cards_name(levels: Mapping[str, str]) -> str:
+    """Name the cards of a rule, and the level of other factors if there are any."""
+    others = cell_name({factor: level for factor, level in levels.items() if factor != "rule"})
+    return f"{levels['rule']} cards" + (f", {others}" if others else "")
+
+
 def source_note(sources: Iterable[str]) -> str:
-    """Say that data are simulated or a robot's; empty where all are from people."""
-    found = [SOURCE_NOTES[source] for source in sources if source in SOURCE_NOTES]
-    return "; ".join(found)
+    """Say that data, or part of them, are simulated or a robot's; empty where none are."""
+    every = sorted(set(sources))
+    part = "partly " if len(every) > 1 else ""
+    return "; ".join(part + SOURCE_NOTES[source] for source in every if source in SOURCE_NOTES)
 
 
 def number(value: object, digits: int) -> str:

@@ -182,6 +182,88 @@ def test_the_course_of_the_session_is_the_mean_of_participants(make_trials):
     assert line.get_ydata() == pytest.approx([2.0, np.sqrt(2.0)])
 
 
+def test_lines_over_the_session_break_where_a_stretch_has_no_trial(make_trials):
+    rows = [
+        {"participant_id": person, "rule": rule, "trial_index": i}
+        for person in "ab"
+        for i, rule in enumerate(["direct"] * 2 + ["exclusion"] * 2 + ["direct"] * 2)
+    ]
+    edges = np.array([0.0, 2.0, 4.0, 6.0, 8.0])
+    ax = plot_rt_over_session(make_trials(rows), axes(), edges=edges)
+    line = next(line for line in ax.lines if line.get_label() == "direct")
+    assert np.isnan(line.get_ydata()).tolist() == [False, True, False]
+    for thin in ax.collections[0].get_segments():
+        assert len(thin) < 3 or np.isnan(thin[1, 1])
+
+
+def test_the_mean_over_the_session_does_not_join_different_people(make_trials):
+    rows = [{"participant_id": p, "trial_index": i} for p in "ab" for i in (0, 1)]
+    rows += [{"participant_id": p, "trial_index": i} for p in "bcd" for i in (2, 3)]
+    edges = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    ax = plot_rt_over_session(make_trials(rows), axes(), edges=edges)
+    line = next(line for line in ax.lines if line.get_label() == "direct")
+    assert line.get_xdata() == pytest.approx([1, 2, np.nan, 3, 4], nan_ok=True)
+    assert np.isnan(line.get_ydata()).tolist() == [False, False, True, False, False]
+
+
+def test_no_line_over_the_session_is_cut_by_the_limits_of_another_panel(make_trials):
+    rows = [
+        {"participant_id": person, "mode": mode, "rt_s": rt_s}
+        for person, fast, slow in (("a", 0.5, 9.0), ("b", 0.6, 0.7))
+        for mode, rt_s in [("grab", slow)] * 12 + [("shout", fast)] * 12
+    ]
+    figure = build_figures(analyze_trials(make_trials(rows), WIDE))["rt_over_session"]
+    for ax in figure.axes:
+        low, high = ax.get_ylim()
+        assert low < 0.5
+        assert high > 9.0
+
+
+def test_bars_stand_above_their_markers(draw_trials):
+    trials = draw_trials(np.random.default_rng(1), n_participants=5, n_per_cell=4)
+    ax = plot_group_rt(analyze_trials(trials, WIDE).group_cells, axes())
+    for marker, caps, bars in ax.containers:
+        assert min(artist.get_zorder() for artist in (*caps, *bars)) > marker.get_zorder()
+
+
+@pytest.mark.parametrize("rows", [[{}], [{}, {"error_kind": "late"}], [{"error_kind": "late"}]])
+def test_accuracy_has_no_tick_beyond_what_exists(make_trials, rows):
+    ax = plot_accuracy(analyze_trials(make_trials(rows), WIDE).group_cells, axes())
+    ticks = ax.get_yticks()
+    assert len(ticks) > 2
+    assert ticks.min() >= 0
+    assert ticks.max() == 100
+
+
+def test_one_trial_stands_on_a_whole_number_of_the_session(make_trials):
+    figure = build_figures(analyze_trials(make_trials([{}]), WIDE))["rt_over_session"]
+    ax = figure.axes[0]
+    low, high = ax.get_xlim()
+    shown = [tick for tick in ax.get_xticks() if low <= tick <= high]
+    assert shown == [1.0]
+
+
+def test_an_axis_of_one_participant_has_several_ticks(make_trials):
+    trials = make_trials([{"rt_s": 0.8}, {"rt_s": 1.2, "rule": "exclusion"}])
+    ax = plot_group_rt(analyze_trials(trials, WIDE).group_cells, axes())
+    low, high = ax.get_ylim()
+    assert sum(low <= tick <= high for tick in ax.get_yticks()) >= 3
+
+
+def test_errors_of_two_modes_are_drawn_apart_on_one_scale(make_trials):
+    rows = [{"error_kind": "late"}, {}, {"mode": "shout", "error_kind": "late"}]
+    figure = build_figures(analyze_trials(make_trials(rows), WIDE))["error_kinds"]
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["grab trials", "shout trials"]
+    assert [ax.patches[0].get_width() for ax in figure.axes] == [50, 100]
+    assert {ax.get_xlim()[1] for ax in figure.axes} == {104}
+
+
+def test_figures_of_mixed_sources_say_partly(make_trials):
+    rows = [{"participant_id": "a", "source": "simulated"}, {"participant_id": "b"}]
+    for figure in build_figures(analyze_trials(make_trials(rows), WIDE)).values():
+        assert "partly simulated data, not people" in [text for text, _ in shown_texts(figure)]
+
+
 def test_the_same_figure_gives_the_same_bytes(make_trials):
     analysis = analyze_trials(make_trials([{}, {"rule": "exclusion"}]), WIDE)
     first, second = build_figures(analysis), build_figures(analysis)

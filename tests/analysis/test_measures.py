@@ -7,9 +7,18 @@ import pandas as pd
 import pytest
 
 from ghostblitz_analysis.exclusions import flag_exclusions
-from ghostblitz_analysis.measures import cell_factors, cell_measures, complete_cells
+from ghostblitz_analysis.measures import (
+    KIND_OF_ROLE,
+    cell_factors,
+    cell_measures,
+    chance_shares,
+    complete_cells,
+)
 from ghostblitz_analysis.settings import AnalysisSettings
+from ghostblitz_analysis.solving import Solver, read_item_colours
+from ghostblitz_task.cards import parse_card
 from ghostblitz_task.errors import DatasetError
+from ghostblitz_task.games import Response, item_role
 from ghostblitz_task.schema import ERROR_KINDS
 
 DEFAULTS = AnalysisSettings()
@@ -161,3 +170,79 @@ def test_counts_add_up_over_cells(draw_trials):
     assert table["n_correct"].sum() == trials["correct"].sum()
     kinds = sum(table[f"n_{kind}"].sum() for kind in ERROR_KINDS)
     assert kinds == (~trials["correct"]).sum()
+
+
+# --- chance shares of error kinds -----------------------------------------------------------
+
+THREE = "a:red b:green c:blue"
+FIVE = "ghost:white chair:red bottle:green book:blue mouse:grey"
+SHARED = "a:red b:red c:green d:green e:blue"
+
+
+def chances(make_trials, cards, settings=DEFAULTS):
+    rows = [
+        {"item_colours": colours, "card": card, "target": target, "answer": target, "rule": rule}
+        for rule, colours, card, target in cards
+    ]
+    table = chance_shares(flag_exclusions(make_trials(rows), settings), by=("rule",))
+    return {
+        rule: dict(zip(part["error_kind"], part["p_by_chance"], strict=True))
+        for rule, part in table.groupby("rule")
+    }
+
+
+def test_with_one_picture_a_wrong_answer_to_a_direct_card_can_only_be_rule_confusion(make_trials):
+    cards = [("direct", THREE, "a:red", "a"), ("direct", THREE, "b:green", "b")]
+    cards += [("exclusion", THREE, "a:green", "c")]
+    found = chances(make_trials, cards)
+    assert found["direct"]["rule_confusion"] == 1
+    assert (found["exclusion"]["shape_capture"], found["exclusion"]["colour_capture"]) == (0.5, 0.5)
+
+
+def test_chance_shares_are_counted_on_the_lures_of_each_card(make_trials):
+    cards = [("direct", FIVE, "ghost:white mouse:red", "ghost")] * 3
+    cards += [("direct", SHARED, "a:red c:blue", "a")]
+    found = chances(make_trials, cards)["direct"]
+    # First card: mouse is shape, chair colour, bottle and book neither. Second: c is shape, b
+    # (red is shown) and e (blue is shown) are colour, d neither.
+    assert found == {
+        "shape_capture": pytest.approx(1 / 4),
+        "colour_capture": pytest.approx((3 * 1 + 2) / 16),
+        "shape_and_colour_capture": 0,
+        "rule_confusion": pytest.approx((3 * 2 + 1) / 16),
+    }
+
+
+def test_chance_shares_leave_practice_and_answers_that_are_no_items_out(make_trials):
+    kept = {"card": "ghost:white mouse:red", "target": "ghost"}
+    other = {"card": "ghost:white chair:grey", "target": "ghost"}
+    rows = [kept, other | {"phase": "practice"}, other | {"answer_kind": "colour"}]
+    flagged = flag_exclusions(make_trials(rows), DEFAULTS)
+    alone = chance_shares(flagged.iloc[:1], by=("rule",))
+    pd.testing.assert_frame_equal(chance_shares(flagged, by=("rule",)), alone)
+    assert chance_shares(flagged.iloc[1:], by=("rule",)).empty
+
+
+def test_chance_shares_add_up_to_one_in_every_cell(draw_trials):
+    trials = draw_trials(
+        np.random.default_rng(1), n_participants=2, n_per_cell=4, modes=("grab", "shout")
+    )
+    table = chance_shares(flag_exclusions(trials, DEFAULTS), by=("rule", "mode"))
+    sums = table.groupby(["rule", "mode"])["p_by_chance"].sum()
+    assert sums.tolist() == pytest.approx([1] * 4)
+
+
+@pytest.mark.parametrize(
+    ("colours", "card"),
+    [(FIVE, "ghost:white mouse:red"), (FIVE, "ghost:green chair:blue"), (SHARED, "a:red c:blue"),
+     (SHARED, "b:green c:red")],
+)  # fmt: skip
+def test_kinds_of_wrong_items_are_those_of_the_scoring(colours, card):
+    solver = Solver()
+    solved = solver.solve("classic", colours, card)
+    own = read_item_colours(colours)
+    target = solved.stimulus.solution.target
+    for item in set(own) - {target}:
+        role = item_role(item, parse_card(card, own), own, target)
+        judged = solver.judge("classic", colours, card, Response("grab", item))
+        assert KIND_OF_ROLE[role] == judged

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from ghostblitz_analysis.intervals import cousineau_morey, mean_interval
+from ghostblitz_analysis.measures import chance_shares
 from ghostblitz_analysis.models import error_totals, group_cells, rule_contrasts
 from ghostblitz_analysis.results import analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
@@ -97,6 +98,37 @@ def test_pooled_accuracy_weighs_trials_and_the_mean_weighs_participants(make_tri
     assert cell["p_correct"] == pytest.approx(0.9)
     assert cell["p_correct_participants"] == pytest.approx(0.5)
     assert (cell["p_correct_low"], cell["p_correct_high"]) == (0, 1)
+
+
+@pytest.mark.parametrize("kind", [None, "late"])
+def test_equal_accuracies_have_no_interval_and_say_why(make_trials, kind):
+    rows = [{"participant_id": p, "error_kind": kind} for p in "abc"]
+    cell = analyze_trials(make_trials(rows), WIDE).group_cells.iloc[0]
+    assert cell["p_correct_participants"] == (kind is None)
+    assert (cell["p_correct_low"], cell["p_correct_high"]) == (pd.NA, pd.NA)
+    assert cell["p_correct_note"] == "all participants have the same accuracy, so no interval"
+
+
+def test_within_intervals_of_a_mode_are_those_of_its_trials_alone(draw_trials):
+    trials = draw_trials(
+        np.random.default_rng(8), n_participants=6, n_per_cell=5, modes=("grab", "shout"),
+        effect_sd=0.3,
+    )  # fmt: skip
+    columns = ["geometric_mean_within_rt_low_s", "geometric_mean_within_rt_high_s", "n_within"]
+    both = analyze_trials(trials, WIDE).group_cells.set_index("mode")
+    for mode in ("grab", "shout"):
+        alone = analyze_trials(trials[trials["mode"] == mode], WIDE).group_cells
+        expected = alone[columns].to_numpy(dtype=float)
+        assert both.loc[mode, columns].to_numpy(dtype=float) == pytest.approx(expected)
+
+
+def test_one_cell_of_a_mode_has_no_within_interval_and_says_why(make_trials):
+    rows = [{"participant_id": p, "rule": r} for p in "ab" for r in ("direct", "exclusion")]
+    rows += [{"participant_id": p, "mode": "shout"} for p in "ab"]
+    cells = analyze_trials(make_trials(rows), WIDE).group_cells.set_index("mode")
+    assert cells.loc["shout", "note"].startswith("all participants have the same value")
+    assert cells.loc["shout", "geometric_mean_within_rt_low_s"] is pd.NA
+    assert cells.loc["grab", "geometric_mean_within_rt_low_s"].notna().all()
 
 
 def test_the_group_within_interval_is_that_of_complete_participants(make_trials):
@@ -231,7 +263,7 @@ def test_models_leave_their_tables_alone(draw_trials):
     cells, before = analysis.participant_cells, analysis.participant_cells.copy(deep=True)
     group_cells(cells, factors=("rule",), confidence=0.9)
     rule_contrasts(cells, factors=("rule",), confidence=0.9)
-    error_totals(cells)
+    error_totals(cells, chance_shares(analysis.trials, by=("rule",)))
     pd.testing.assert_frame_equal(cells, before)
 
 

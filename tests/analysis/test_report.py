@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from datetime import datetime, timezone
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,16 +12,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ghostblitz_analysis.dataset import Dataset, RunInfo
+from ghostblitz_analysis.dataset import Dataset, ImportFlow, RunInfo
 from ghostblitz_analysis.figures import build_figures, figure_svg
 from ghostblitz_analysis.pipeline import analyze_dataset, write_analysis
 from ghostblitz_analysis.report import render_report
+from ghostblitz_analysis.report_tables import errors_tables, flow_table
 from ghostblitz_analysis.results import AnalysisResult, analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings
-from ghostblitz_analysis.summary import error_sentences, rt_sentences, summary_text
+from ghostblitz_analysis.summary import (
+    error_sentences,
+    import_sentence,
+    rt_sentences,
+    summary_text,
+)
 from ghostblitz_analysis.validation import Finding
 from ghostblitz_analysis.wording import interval, number, p_value, percent, proportion
 from ghostblitz_task.errors import DatasetError
+from ghostblitz_task.schema import ERROR_KINDS
 
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=timezone.utc)
 
@@ -146,13 +154,14 @@ def test_the_banner_says_who_answered(make_trials, tmp_path, source, big):
 def test_mixed_sources_are_counted_in_the_banner(make_trials, tmp_path):
     rows = [{"participant_id": "a", "source": "robot"}, {"participant_id": "b"}]
     page = page_of(as_result(make_trials(rows), tmp_path))
-    assert "PLAYED BY A ROBOT (1 participant)" in page
+    assert "PLAYED BY A ROBOT (1 of 2 participants)" in page
+    assert "Only a: there a program watched" in page
 
 
 def test_an_unsynchronised_display_is_said_in_the_timing_section(make_trials, tmp_path):
     trials = make_trials([{"display_synchronised": False}, {}])
     page = page_of(as_result(trials, tmp_path, runs=[a_run(display_synchronised=False)]))
-    assert "Display not synchronised</strong> in 1 trials" in page
+    assert "Display not synchronised</strong> in 1 trial:" in page
 
 
 def test_a_virtual_clock_makes_no_claim_about_a_screen(make_trials, tmp_path):
@@ -199,6 +208,211 @@ def test_findings_stand_worst_first(two_rules, tmp_path):
     assert "The checks found 1 thing to look at" in page
 
 
+def test_errors_stand_above_every_number(two_rules, tmp_path):
+    findings = [Finding("error", "b", "p1", "grave"), Finding("warning", "c", "p2", "mild")]
+    result = as_result(two_rules, tmp_path, findings=findings)
+    page = page_of(result)
+    assert "1 ERROR IN THE DATA" in page
+    assert page.index("p1: grave") < page.index('class="short"')
+    assert page.index('class="short"') < page.index("p2: mild")
+    text = summary_text(result)
+    assert text.startswith("ERROR: p1: grave\n\nmade: 4 participants")
+    assert "  warning: p2: mild" in text
+    assert text.count("grave") == 1
+
+
+def test_without_errors_there_is_no_red_box(two_rules, tmp_path):
+    result = as_result(two_rules, tmp_path, findings=[Finding("warning", "c", "p2", "mild")])
+    assert "IN THE DATA" not in page_of(result)
+    assert summary_text(result).startswith("made: ")
+
+
+def test_a_data_set_with_people_in_it_is_not_called_simulated_as_a_whole(make_trials, tmp_path):
+    rows = [{"participant_id": "sim", "source": "simulated"}, {"participant_id": "b"}]
+    result = as_result(make_trials(rows), tmp_path)
+    page = page_of(result)
+    assert "SIMULATED DATA (1 of 2 participants)" in page
+    assert "Only sim: there a program answered" in page
+    assert "A program answered" not in page
+    assert "(PARTLY SIMULATED DATA, NOT PEOPLE)" in summary_text(result)
+
+
+# --- what an import left out ----------------------------------------------------------------
+
+FLOW = ImportFlow(
+    20, (("practice <rows>", 7), ("2 participants without trials", 5)), (("x", 4), ("y", 1))
+)
+
+
+def imported(make_trials, out, flow):
+    result = as_result(make_trials([{"source": "imported"}] * 8), out)
+    return replace(result, dataset=replace(result.dataset, import_flow=flow))
+
+
+def test_the_flow_of_exclusions_begins_with_the_import(make_trials, tmp_path):
+    result = imported(make_trials, tmp_path, FLOW)
+    rows = flow_table(result).rows
+    assert rows[:4] == (
+        ("import", "rows read", "", "", "", "20"),
+        ("import", "practice <rows>", "the data set", "7", "7", "13"),
+        ("import", "2 participants without trials", "the data set", "5", "5", "8"),
+        ("", "all trials", "", "", "", "8"),
+    )
+    page = page_of(result)
+    assert "practice &lt;rows&gt;" in page
+    assert "Left out on import for want of trials: x (4 trials), y (1 trial)." in page
+
+
+def test_the_headline_and_the_command_say_that_rows_were_left_out(make_trials, tmp_path):
+    result = imported(make_trials, tmp_path, FLOW)
+    page = page_of(result)
+    said = "12 of 20 rows were left out on import, with 2 incomplete participants"
+    assert said in page[: page.index("<nav")]
+    assert "found nothing to worry about." not in page
+    assert "found nothing to worry about in what was imported, but not all was" in page
+    assert f"{said}; see the flow of exclusions" in summary_text(result)
+
+
+@pytest.mark.parametrize("flow", [None, ImportFlow(8, (("practice", 0),), ())])
+def test_an_import_that_left_nothing_out_is_not_complained_about(make_trials, tmp_path, flow):
+    result = imported(make_trials, tmp_path, flow)
+    page = page_of(result)
+    assert "The checks found nothing to worry about." in page
+    assert "left out on import" not in page + summary_text(result)
+
+
+def test_one_row_left_out_is_said_in_the_singular(make_trials, tmp_path):
+    result = imported(make_trials, tmp_path, ImportFlow(9, (("x", 1),), ()))
+    assert import_sentence(result.dataset) == "1 of 9 rows was left out on import"
+
+
+def test_record_and_tables_carry_the_import(make_trials, tmp_path):
+    result = imported(make_trials, tmp_path / "out", FLOW)
+    write_analysis(result)
+    record = json.loads((result.out / "analysis.json").read_text(encoding="utf-8"))
+    assert record["import_flow"] == {
+        "n_rows_read": 20,
+        "dropped": [
+            {"reason": "practice <rows>", "n_rows": 7},
+            {"reason": "2 participants without trials", "n_rows": 5},
+        ],
+        "incomplete": [
+            {"participant_id": "x", "n_trials": 4},
+            {"participant_id": "y", "n_trials": 1},
+        ],
+    }
+    with (result.out / "tables" / "import_flow.csv").open(encoding="utf-8", newline="") as file:
+        rows = [list(row.values()) for row in csv.DictReader(file)]
+    assert rows == [
+        ["read", "", "", "20", "20"],
+        ["dropped", "practice <rows>", "", "7", "13"],
+        ["dropped", "2 participants without trials", "", "5", "8"],
+        ["incomplete", "", "x", "4", ""],
+        ["incomplete", "", "y", "1", ""],
+        ["kept", "", "", "8", "8"],
+    ]
+
+
+# --- what is said only where it holds -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [("human", True), ("robot", True), ("imported", False), ("simulated", False)],
+)
+def test_the_lag_of_psychopy_is_told_only_where_it_timed_something(
+    make_trials, tmp_path, source, said
+):
+    page = page_of(as_result(make_trials([{"source": source}]), tmp_path))
+    assert ("PsychoPy" in page) is said
+    assert ("Bridges" in page) is said
+
+
+def test_captions_of_one_participant_promise_no_interval(make_trials, tmp_path):
+    page = page_of(as_result(make_trials([{}, {"rule": "exclusion"}]), tmp_path), draw=True)
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>|class=\"note caption\">(.*?)</p>", page)
+    text = " ".join(a or b for a, b in captions)
+    assert "one participant gives no interval" in text
+    assert not re.search(r"Cousineau|t interval|paired t|The interval is", text)
+
+
+def test_without_rts_the_session_says_why_it_is_empty(make_trials, tmp_path):
+    page = page_of(as_result(make_trials([{"error_kind": "late"}]), tmp_path), draw=True)
+    session = page[page.index('id="session"') : page.index('id="participants"')]
+    assert "No trial counts for RT" in session
+
+
+def test_equal_accuracies_have_a_dash_and_a_note(make_trials, tmp_path):
+    rows = [{"participant_id": p, "rule": r} for p in "ab" for r in ("direct", "exclusion")]
+    rows += [{"participant_id": "a", "error_kind": "late"}]
+    page = page_of(as_result(make_trials(rows), tmp_path))
+    assert "[100.00, 100.00]" not in page
+    assert "exclusion: all participants have the same accuracy, so no interval" in page
+
+
+def test_longer_tables_say_how_many_rows_are_missing(make_trials, tmp_path):
+    for n, said in ((201, "1 more row is in the CSV file"), (203, "3 more rows are in the CSV")):
+        trials = make_trials([{"participant_id": f"{i:03d}"} for i in range(n)])
+        assert said in page_of(as_result(trials, tmp_path))
+
+
+def test_spreadsheets_are_warned_of(two_rules, tmp_path):
+    assert "begins with <code>=</code>" in page_of(as_result(two_rules, tmp_path))
+
+
+def test_errors_are_shown_per_mode_with_their_chance_shares(draw_trials, tmp_path):
+    trials = draw_trials(
+        np.random.default_rng(3), n_participants=3, n_per_cell=20, p_error=0.4,
+        modes=("grab", "shout"),
+    )  # fmt: skip
+    analysis = as_result(trials, tmp_path).analysis
+    grab, shout = errors_tables(analysis)
+    assert [name for name, _ in grab.groups] == [
+        "", "direct cards, grab trials", "exclusion cards, grab trials",
+    ]  # fmt: skip
+    assert grab.header[5] == "chance share (%)"
+    wrong = trials[(trials["mode"] == "shout") & (trials["rule"] == "direct")]["correct"]
+    assert shout.rows[-1][1] == str((~wrong.astype(bool)).sum())
+    assert [s.split(":")[0] for s in error_sentences(analysis)] == [
+        "Direct cards, grab trials", "Exclusion cards, grab trials",
+        "Direct cards, shout trials", "Exclusion cards, shout trials",
+    ]  # fmt: skip
+
+
+def test_the_error_table_has_cells_and_totals(draw_trials):
+    trials = draw_trials(
+        np.random.default_rng(3), n_participants=2, n_per_cell=9, p_error=0.4,
+        modes=("grab", "shout"), block_kinds=("pure", "mixed"), source="human",
+    )  # fmt: skip
+    table = analyze_trials(trials, AnalysisSettings()).tables["error_kinds"]
+    cells, totals = table[table["row_of"] == "cell"], table[table["row_of"] == "rule"]
+    assert len(cells) == 2 * 2 * 2 * len(ERROR_KINDS)
+    assert len(totals) == 2 * len(ERROR_KINDS)
+    assert totals[["block_kind", "mode"]].isna().all(axis=None)
+    for key, total in totals.groupby(["rule", "error_kind"]):
+        of_kind = cells[(cells[["rule", "error_kind"]] == list(key)).all(axis=1)]
+        assert of_kind["n"].sum() == total["n"].iloc[0]
+        assert of_kind["n_trials"].sum() == total["n_trials"].iloc[0] == 2 * 2 * 2 * 9
+
+
+RESULT_TABLES = ("participant_cells", "group_cells", "contrasts", "error_kinds")
+
+
+def test_every_table_of_results_says_who_answered(make_trials):
+    rows = [
+        {"participant_id": person, "source": source, "rule": rule}
+        for person, source in (("a", "human"), ("b", "robot"))
+        for rule in ("direct", "exclusion")
+    ]
+    mixed = analyze_trials(make_trials(rows), AnalysisSettings()).tables
+    assert mixed["participant_cells"]["source"].tolist() == ["human", "human", "robot", "robot"]
+    for name in RESULT_TABLES[1:]:
+        assert set(mixed[name]["source"]) == {"mixed"}
+    alone = analyze_trials(make_trials(rows[2:]), AnalysisSettings()).tables
+    for name in RESULT_TABLES:
+        assert set(alone[name]["source"]) == {"robot"}
+
+
 def test_results_in_words(make_trials):
     rows = [{"participant_id": p, "rt_s": 1.0} for p in "ab"]
     for person, rt in {"a": 1.5, "b": 2.0}.items():
@@ -210,9 +424,55 @@ def test_results_in_words(make_trials):
         "2 participants): 1.732 s against 1.000 s."
     ]
     assert error_sentences(analysis) == [
-        "Direct cards: 1 of 3 trials wrong (33.3%), most often rule confusion (1).",
+        "Direct cards: 1 of 3 trials wrong (33.3%), most often rule confusion "
+        "(1 of 1; 50.0% by chance among wrong items).",
         "Exclusion cards: 0 of 2 trials wrong (0.0%).",
     ]
+
+
+def words_on_direct(make_trials, rows, **changes):
+    return error_sentences(
+        analyze_trials(make_trials([r | changes for r in rows]), AnalysisSettings())
+    )[0]
+
+
+THREE_ITEMS = {
+    "item_colours": "a:red b:green c:blue", "card": "a:red", "target": "a", "answer": "a",
+}  # fmt: skip
+
+
+def test_the_only_possible_kind_of_error_is_said_to_be_so(make_trials):
+    rows = [{"error_kind": "rule_confusion", "response": "c"}, {}, {}]
+    assert words_on_direct(make_trials, rows, **THREE_ITEMS) == (
+        "Direct cards: 1 of 3 trials wrong (33.3%), most often rule confusion (1 of 1; "
+        "the only kind of wrong item that these cards allow)."
+    )
+
+
+def test_a_most_frequent_kind_that_is_no_wrong_item_has_no_chance_share(make_trials):
+    rows = [{"error_kind": "late"}] * 2 + [{"error_kind": "rule_confusion"}]
+    assert words_on_direct(make_trials, rows).endswith("most often late (2 of 3).")
+
+
+def test_wrong_items_are_told_apart_from_all_errors(make_trials):
+    rows = [{"error_kind": "late"}] + [{"error_kind": "rule_confusion"}] * 2
+    assert words_on_direct(make_trials, rows).endswith(
+        "most often rule confusion (2 of 3 errors and of 2 wrong items; 50.0% by chance among "
+        "wrong items)."
+    )
+
+
+def test_a_tie_names_both_kinds(make_trials):
+    rows = [{"error_kind": "late"}, {"error_kind": "rule_confusion"}]
+    assert words_on_direct(make_trials, rows).endswith(
+        "most often late and rule confusion (1 of 2 each)."
+    )
+
+
+def test_one_is_said_in_the_singular(make_trials, tmp_path):
+    result = as_result(make_trials([{"error_kind": "late"}]), tmp_path)
+    assert "direct: 1 error in 1 trial: late 1" in summary_text(result)
+    assert error_sentences(result.analysis)[0].startswith("Direct cards: 1 of 1 trial wrong")
 
 
 def test_one_participant_gives_words_without_an_interval(make_trials):

@@ -87,6 +87,23 @@ def test_errors_are_those_of_the_readme(published):
     assert (exclusion["n_errors"].iloc[0], exclusion.loc["shape_capture", "n"]) == (186, 121)
 
 
+def test_wrong_items_are_compared_with_those_that_the_cards_offer(published):
+    """The chance share, counted again card by card without `item_role`."""
+    trials = published.dataset.trials
+    n, confusions = 0, 0.0
+    for row in trials[trials["rule"] == "direct"].itertuples():
+        own = dict(pair.split(":") for pair in row.item_colours.split())
+        pictures = [pair.split(":") for pair in row.card.split()]
+        shown = {colour for _, colour in pictures}
+        lures = [item for item in own if item != row.target]
+        free = [i for i in lures if i not in dict(pictures) and own[i] not in shown]
+        n, confusions = n + 1, confusions + len(free) / len(lures)
+    totals = published.analysis.error_totals.set_index(["rule", "error_kind"])
+    found = totals.loc[("direct", "rule_confusion"), "p_by_chance"]
+    assert found == pytest.approx(confusions / n, rel=1e-12)
+    assert round(found, 3) == 0.228
+
+
 @pytest.mark.parametrize(
     "figure",
     [

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import permutations, product
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ import pytest
 
 from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_analysis.importing import import_table
+from ghostblitz_task import __version__
 from ghostblitz_task.cards import Card, Picture
 from ghostblitz_task.config import StudySettings, validate_settings
-from ghostblitz_task.deck import legal_stimuli
+from ghostblitz_task.design import Plan, plan_session
 from ghostblitz_task.errors import CardError, GhostBlitzError
 from ghostblitz_task.games import base_rule
 from ghostblitz_task.scoring import TrialEvent, TrialFacts, score_trial
@@ -26,9 +28,7 @@ from ghostblitz_task.trial_log import FORMAT, TrialLog, file_sha256, log_path
 
 KEYS = {"ghost": "a", "chair": "s", "bottle": "d", "book": "f", "mouse": "g"}
 STUDY = {
-    "study": {"id": "small", "title": "A small study"},
     "game": {"name": "classic"},
-    "blocks": [{"label": "mixed", "n_trials": 12}],
     "responses": {"grab_keys": KEYS},
 }
 
@@ -55,29 +55,37 @@ class LogMaker:
         trial: Mapping[str, Any] | None = None,
         interrupted: int = 0,
         file_name: str | None = None,
+        blocks: Sequence[int] | None = None,
     ) -> Path:
-        settings = validate_settings(STUDY, StudySettings, where="test study")
+        header = dict(header or {})
+        n_planned = max(trials) + 1 if end == "completed" and trials else 12
+        n_each = tuple(blocks or [header.get("n_trials_planned", n_planned)])
+        settings, plan = planned(n_each, phase, header.get("study_id", "small"))
         game = settings.make_game()
-        stimuli = legal_stimuli(game)
         path = log_path(self.folder, participant_id, session=session, run=run)
         if file_name:
             path = path.with_name(file_name)
+        simulated = header.get("source") == "simulated"
+        apparatus = {
+            "apparatus": "simulated" if simulated else "psychopy",
+            "display_synchronised": True,
+            "keys_polled": False,
+        }
         top = {
             "format": FORMAT,
             "schema_version": 1,
-            "software": {},
+            "software": {"ghostblitz": __version__},
             "study_id": "small",
             "study_title": "A small study",
             "settings": settings.model_dump(mode="json"),
             "settings_sha256": settings.sha256,
             "apparatus_settings": {},
-            "apparatus": {"display_synchronised": True, "keys_polled": False},
             "participant_id": participant_id,
             "session": session,
             "run": run,
             "seed": 1,
             "source": "human",
-            "participant_model": None,
+            "participant_model": "ex-gaussian" if simulated else None,
             "language": "en",
             "game": {
                 "name": game.name,
@@ -86,8 +94,8 @@ class LogMaker:
                 "shout_item": None,
                 "rules": [],
             },
-            "plan_sha256": "plan",
-            "n_trials_planned": 12,
+            "plan_sha256": plan.sha256,
+            "n_trials_planned": len(plan.trials),
             "resumes": None
             if resumes is None
             else {
@@ -98,10 +106,19 @@ class LogMaker:
             "started_utc": "2026-01-01T00:00:00+00:00",
             "design_report": {},
         }
+        top |= header | {"apparatus": apparatus | header.get("apparatus", {})}
+        block_index = -1
         with TrialLog(path) as log:
-            log.append("header", {**top, **(header or {})})
+            log.append("header", top)
             for index in trials:
-                stimulus = stimuli[(7 * index) % len(stimuli)]
+                place = plan.trials[index]
+                block = plan.blocks[place.block_index]
+                if place.block_index != block_index:
+                    block_index = place.block_index
+                    about = {"block_index": block_index, "label": block.label}
+                    about |= {"phase": block.phase, "block_type": block.type}
+                    log.append("block", {**about, "n_trials": block.n_trials, "t_s": 10.0 * index})
+                stimulus = game.stimulus(place.card, game.initial_state())
                 answer = stimulus.solution.answer
                 if index in wrong:
                     answer = next(item for item in KEYS if item != answer)
@@ -118,18 +135,18 @@ class LogMaker:
                 facts = TrialFacts(10.0 * index, onset_s, 8.0, 0.5, events)
                 record = {
                     "trial_index": index,
-                    "block_index": 0,
-                    "block_type": "mixed",
-                    "phase": phase,
-                    "trial_in_block": index,
-                    "card": str(stimulus.card),
+                    "block_index": place.block_index,
+                    "block_type": block.type,
+                    "phase": block.phase,
+                    "trial_in_block": place.trial_in_block,
+                    "card": str(place.card),
                     "hat_over": None,
                     "rule": stimulus.solution.rule,
                     "mode": stimulus.solution.mode,
                     "target": stimulus.solution.target,
                     "answer": stimulus.solution.answer,
                     "answer_kind": stimulus.solution.answer_kind,
-                    "foreperiod_requested_s": 1.5,
+                    "foreperiod_requested_s": place.foreperiod_s,
                     "fixation_onset_s": facts.fixation_onset_s,
                     "onset_s": onset_s,
                     "offset_s": onset_s + 1,
@@ -146,8 +163,21 @@ class LogMaker:
             for _ in range(interrupted):
                 log.append("interrupted", {"trial_index": 99})
             if end:
-                log.append("end", {"status": end, "n_trials": len(trials), "reason": None})
+                n_done = len(trials) + (trials[0] if resumes else 0)
+                log.append("end", {"status": end, "n_trials": n_done, "reason": None})
         return path
+
+
+@lru_cache
+def planned(n_each: tuple[int, ...], phase: str, study_id: str) -> tuple[StudySettings, Plan]:
+    """A study with mixed blocks of so many trials, and its plan by seed 1."""
+    blocks = [
+        {"label": f"mixed-{number}", "n_trials": n, "phase": phase}
+        for number, n in enumerate(n_each)
+    ]
+    table = {**STUDY, "blocks": blocks, "study": {"id": study_id, "title": "A small study"}}
+    settings = validate_settings(table, StudySettings, where="test study")
+    return settings, plan_session(settings, settings.make_game(), seed=1)
 
 
 @pytest.fixture

@@ -208,21 +208,21 @@ def test_stored_value_that_the_facts_deny_is_refused(
     make_log, edit_log: Edit, tmp_path, name, value, shown
 ):
     log = make_log()
-    edit_log(log, 1, lambda record: record.update({name: value}))
-    with pytest.raises(DatasetError, match=rf"run-01\.jsonl, line 2, trial 0: {shown}"):
+    edit_log(log, 2, lambda record: record.update({name: value}))
+    with pytest.raises(DatasetError, match=rf"run-01\.jsonl, line 3, trial 0: {shown}"):
         load(tmp_path / "data")
 
 
 def test_changed_fact_is_noticed_by_what_follows_from_it(make_log, edit_log: Edit, tmp_path):
     log = make_log()
-    edit_log(log, 3, lambda record: record.update(onset_s=record["onset_s"] + 0.05))
-    with pytest.raises(DatasetError, match="line 4, trial 2: rt_s is stored"):
+    edit_log(log, 4, lambda record: record.update(onset_s=record["onset_s"] + 0.05))
+    with pytest.raises(DatasetError, match="line 5, trial 2: rt_s is stored"):
         load(tmp_path / "data")
 
 
 def test_rounding_of_the_last_bit_is_no_contradiction(make_log, edit_log: Edit, tmp_path):
     log = make_log()
-    edit_log(log, 1, lambda record: record.update(rt_s=record["rt_s"] + 1e-12))
+    edit_log(log, 2, lambda record: record.update(rt_s=record["rt_s"] + 1e-12))
     assert len(load(tmp_path / "data").trials) == 12
 
 
@@ -245,21 +245,21 @@ def test_changed_settings_are_noticed(make_log, edit_log: Edit, tmp_path):
                       "rules": []}}, "'golf' is no game"),
         (0, {"game": {"name": "classic", "item_colours": {"ghost": 3}, "n_pictures": 2,
                       "shout_item": None, "rules": []}}, "item_colours"),
-        (1, {"onset_s": "soon"}, 'onset_s is "soon", but should be a finite number'),
-        (1, {"onset_s": float("nan")}, "onset_s is NaN, but should be a finite number"),
-        (1, {"onset_s": float("inf")}, "onset_s is Infinity"),
-        (1, {"fixation_onset_s": -1.0}, "fixation_onset_s is -1.0, but cannot be negative"),
-        (1, {"onset_s": 0.5, "fixation_onset_s": 1.0}, "before fixation_onset_s"),
-        (1, {"deadline_s": 0}, "deadline_s is 0, but must be positive"),
-        (1, {"trial_index": True}, "trial_index is true, but should be a whole number"),
-        (2, {"trial_index": 0}, r"trial_index is 0, but 0 in the trial before it \(line 2\)"),
-        (1, {"block_type": "easy"}, "block_type is 'easy', but should be one of direct"),
-        (1, {"phase": "warm-up"}, "phase is 'warm-up'"),
-        (1, {"card": "owl:red ghost:blue"}, "'owl' is no item of this game"),
-        (1, {"card": "ghost"}, "is no picture"),
-        (1, {"events": [5]}, "event 0: 5 is no event"),
-        (1, {"events": [{}]}, "event 0: t_s is missing"),
-        (1, {"events": None}, "events is null, but should be a list"),
+        (2, {"onset_s": "soon"}, 'onset_s is "soon", but should be a finite number'),
+        (2, {"onset_s": float("nan")}, "onset_s is NaN, but should be a finite number"),
+        (2, {"onset_s": float("inf")}, "onset_s is Infinity"),
+        (2, {"fixation_onset_s": -1.0}, "fixation_onset_s is -1.0, but cannot be negative"),
+        (2, {"onset_s": 0.5, "fixation_onset_s": 1.0}, "before fixation_onset_s"),
+        (2, {"deadline_s": 0}, "deadline_s is 0, but must be positive"),
+        (2, {"trial_index": True}, "trial_index is true, but should be a whole number"),
+        (3, {"trial_index": 0}, r"trial_index is 0, but 0 in the trial before it \(line 3\)"),
+        (2, {"block_type": "easy"}, "block_type is 'easy', but should be one of direct"),
+        (2, {"phase": "warm-up"}, "phase is 'warm-up'"),
+        (2, {"card": "owl:red ghost:blue"}, "'owl' is no item of this game"),
+        (2, {"card": "ghost"}, "is no picture"),
+        (2, {"events": [5]}, "event 0: 5 is no event"),
+        (2, {"events": [{}]}, "event 0: t_s is missing"),
+        (2, {"events": None}, "events is null, but should be a list"),
     ],
 )  # fmt: skip
 def test_record_of_the_wrong_kind_is_refused_by_name(
@@ -274,16 +274,16 @@ def test_record_of_the_wrong_kind_is_refused_by_name(
 
 def test_event_of_an_item_that_the_game_lacks_is_refused(make_log, edit_log: Edit, tmp_path):
     log = make_log()
-    edit_log(log, 1, lambda record: record["events"][0].update(answer="owl"))
+    edit_log(log, 2, lambda record: record["events"][0].update(answer="owl"))
     with pytest.raises(DatasetError, match="response 'owl' is no item of this game"):
         load(tmp_path / "data")
 
 
 def test_card_against_its_pure_block_is_refused(make_log, edit_log: Edit, tmp_path):
     log = make_log()
-    rule = json.loads(log.read_text().splitlines()[1])["rule"]
+    rule = json.loads(log.read_text().splitlines()[2])["rule"]
     other = "exclusion" if rule == "direct" else "direct"
-    edit_log(log, 1, lambda record: record.update(block_type=other))
+    edit_log(log, 2, lambda record: record.update(block_type=other))
     with pytest.raises(DatasetError, match=f"is {rule}, but its block is {other}"):
         load(tmp_path / "data")
 

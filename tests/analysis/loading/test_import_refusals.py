@@ -38,7 +38,7 @@ GOOD = f"a,{DIRECT},ghost,0.5"
         ([GOOD, "who,card,answer,time", GOOD], "row 3: the header stands here again"),
         ([GOOD, f"a,{DIRECT},ghost"], "row 3: 3 cells where the header has 4"),
         ([GOOD, f"a,{DIRECT},ghost,0.5,1"], "row 3: 5 cells where the header has 4"),
-        ([GOOD, f'a,"{DIRECT},ghost,0.5'], "no table with delimiter"),
+        ([GOOD, f'a,"{DIRECT},ghost,0.5'], "line 3: .*does a quote open that never closes"),
         ([f"a,{DIRECT},ghost,512"], "median RT is 512 s, which looks like milliseconds"),
         ([], "has a header but no rows"),
     ],
@@ -70,7 +70,7 @@ def test_same_trial_twice_is_refused_naming_both_rows(bring):
     ("column", "value", "levels", "message"),
     [
         ("rule", "exclusion", "", "row 2: x makes rule exclusion, but card .* gives direct"),
-        ("rule", "Direkt", "", "row 2: x is 'Direkt', which is no level .*did you mean direct"),
+        ("rule", "Direkt", "", "row 2: x is 'Direkt', which is no level .*did you mean 'direct'"),
         ("rule", "2", '[levels.rule]\n1 = "direct"\n', r"row 2: x is '2', .*levels.rule \(1\)"),
         ("target", "book", "", "row 2: x makes target book, but card .* gives ghost"),
         ("correct", "0", "", "row 2: x makes correct False, but card .*response ghost gives True"),
@@ -108,7 +108,7 @@ def test_wrong_number_of_pictures_is_refused(bring):
 
 def test_missing_column_names_the_near_one(bring):
     mapping = PLAIN.replace('rt = "time"', 'rt = "tmie"')
-    with pytest.raises(DatasetError, match=r"columns\.rt is 'tmie', .*did you mean time"):
+    with pytest.raises(DatasetError, match=r"columns\.rt is 'tmie', .*did you mean 'time'"):
         bring(plain(GOOD), mapping)
 
 
@@ -220,3 +220,86 @@ def test_any_source_is_imported_or_refused_in_one_line(tmp_path, rows):
     else:
         assert len(load_dataset(out).trials) == len(rows)
         shutil.rmtree(out)
+
+
+# --- units -------------------------------------------------------------------------------------
+
+MS = PLAIN.replace('rt_unit = "s"', 'rt_unit = "ms"')
+
+
+def test_one_participant_in_seconds_is_noticed(bring):
+    rows = [f"a,{DIRECT},ghost,512"] * 30 + [f"b,{DIRECT},ghost,0.5"] * 10
+    with pytest.raises(DatasetError, match=r"participant 'b' is 0\.5 ms, which looks like seconds"):
+        bring(plain(*rows), MS)
+
+
+@pytest.mark.parametrize(("mapping", "scale"), [(PLAIN, 1.0), (MS, 1000.0)])
+@pytest.mark.parametrize("factor", [1000.0, 0.001])
+def test_one_block_in_another_unit_is_noticed(bring, mapping, scale, factor):
+    mapping = mapping.replace('card = "card"', 'card = "card"\nblock = "b"')
+    rows = [
+        f"a,{DIRECT},ghost,{scale * (factor if block == 2 else 1.0) * (0.5 + 0.01 * i)!r},{block}"
+        for block in (1, 2, 3)
+        for i in range(12)
+    ]
+    with pytest.raises(DatasetError, match=r"column time: .* 'a' is .* s in block 2 of sess"):
+        bring(plain(*rows, header="who,card,answer,time,b"), mapping)
+
+
+def test_rts_of_zero_say_nothing_about_the_unit(bring):
+    rows = [f"a,{DIRECT},ghost,{0 if i % 3 else 512 + i}" for i in range(30)]
+    assert len(bring(plain(*rows), MS)) == 30
+
+
+@pytest.mark.parametrize(("cell", "mapping"), [("1e308", PLAIN), ("1e10", MS), ("2e6", PLAIN)])
+def test_absurd_rt_is_refused(bring, cell, mapping):
+    rows = [f"a,{DIRECT},ghost,700"] * 5 if mapping is MS else [GOOD] * 5
+    with pytest.raises(DatasetError, match=f"row 7: time is {cell}, which is no reaction time"):
+        bring(plain(*rows, f"a,{DIRECT},ghost,{cell}"), mapping)
+
+
+# --- messages ----------------------------------------------------------------------------------
+
+
+def test_lists_with_another_separator_say_what_to_set(bring):
+    mapping = PLAIN.replace('card = "card"', 'picture_items = "p"\npicture_colours = "c"')
+    text = plain('a,"book, ghost","red, white",ghost,0.5', header="who,p,c,answer,time")
+    with pytest.raises(DatasetError, match=r"row 2: 'book,' .*columns\.list_separator = ','"):
+        bring(text, mapping)
+
+
+def test_quote_that_never_closes_is_named_where_it_opens(bring):
+    rows = [GOOD] * 4000
+    rows[70] = f'"a,{DIRECT},ghost,0.5'
+    with pytest.raises(DatasetError, match=r"trials\.csv, line 72: .*a quote open that never"):
+        bring(plain(*rows), PLAIN)
+
+
+def test_nothing_left_says_how_many_trials_the_participants_have(bring):
+    text = plain(*[GOOD] * 3, *[GOOD.replace("a,", "b,", 1)] * 4)
+    with pytest.raises(DatasetError, match=r"without exactly 9 trials, but with 3 to 4\)"):
+        bring(text, PLAIN + "[complete]\nn_trials = 9\n")
+
+
+def test_near_name_of_a_column_shows_its_spaces(bring):
+    with pytest.raises(DatasetError, match="did you mean ' time '"):
+        bring(plain(GOOD, header="who,card,answer, time "), PLAIN)
+
+
+def test_value_that_is_another_level_is_no_misspelling(bring):
+    mapping = PLAIN.replace('card = "card"', 'card = "card"\nrule = "x"')
+    mapping += '[levels.rule]\nDirect = "direct"\n'
+    other = "a,ghost:green chair:blue,mouse,0.5,Indirect"
+    text = plain(f"{GOOD},Direct", *[other] * 3, header="who,card,answer,time,x")
+    with pytest.raises(DatasetError, match=r"'Indirect', which is no level .*\(Direct\)$"):
+        bring(text, mapping)
+    text = plain(f"{GOOD},Direct", f"{GOOD},Dircet", header="who,card,answer,time,x")
+    with pytest.raises(DatasetError, match=r"did you mean 'Direct'\?"):
+        bring(text, mapping)
+
+
+def test_same_trial_twice_is_refused_before_its_participant_is_dropped_as_incomplete(bring):
+    mapping = PLAIN.replace('card = "card"', 'card = "card"\nblock = "b"\ntrial = "t"')
+    text = plain(f"{GOOD},1,1", f"{GOOD},1,2", f"{GOOD},1.0,1", header="who,card,answer,time,b,t")
+    with pytest.raises(DatasetError, match=r"row 4 holds the same trial as trials\.csv, row 2"):
+        bring(text, mapping + "[complete]\nn_trials = 2\n")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ghostblitz_analysis.dataset import load_dataset
+from ghostblitz_analysis.dataset import ImportFlow, load_dataset
 from ghostblitz_analysis.importing import import_table
 from ghostblitz_task.errors import DatasetError, GhostBlitzError
 from tests.analysis.loading.plain_tables import DIRECT, EXCLUSION, PLAIN, plain
@@ -121,3 +124,67 @@ def test_damaged_table_loads_or_is_refused_in_one_line(imported, data):
     except GhostBlitzError as error:
         if "\n" in str(error):
             pytest.fail(f"more than one line: {error}")
+
+
+# --- what the import wrote down ----------------------------------------------------------------
+
+
+def change_info(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    path = folder / "dataset.json"
+    info = json.loads(path.read_text())
+    change(info)
+    path.write_text(json.dumps(info))
+
+
+def test_what_the_import_dropped_comes_with_the_data_set(imported):
+    assert load_dataset(imported).import_flow == ImportFlow(3, (), ())
+
+    def drop(info):
+        report = {"n_rows_read": 9, "dropped": [{"reason": "demo", "n_rows": 4}]}
+        info["report"] = report | {"incomplete": [["b", 2]]}
+
+    change_info(imported, drop)
+    assert load_dataset(imported).import_flow == ImportFlow(9, (("demo", 4),), (("b", 2),))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("n_rows_read", -1), ("n_rows_read", "9"), ("n_rows_read", True),
+        ("dropped", None), ("dropped", [3]), ("dropped", [{"reason": "x"}]),
+        ("dropped", [{"reason": 1, "n_rows": 1}]),
+        ("incomplete", {}), ("incomplete", [["a"]]), ("incomplete", [["a", None]]),
+    ],
+)  # fmt: skip
+def test_damaged_report_is_refused(imported, key, value):
+    change_info(imported, lambda info: info["report"].update({key: value}))
+    with pytest.raises(DatasetError, match=rf"report\.{key} is missing or damaged"):
+        load_dataset(imported)
+
+
+def test_missing_report_is_refused(imported):
+    change_info(imported, lambda info: info.pop("report"))
+    with pytest.raises(DatasetError, match=r"report\.n_rows_read is missing"):
+        load_dataset(imported)
+
+
+def test_imported_data_of_another_source_are_refused(imported):
+    change_info(imported, lambda info: info.update(source="human"))
+    with pytest.raises(DatasetError, match="source is 'human', but should be 'imported'"):
+        load_dataset(imported)
+    change_info(imported, lambda info: info.update(source="imported"))
+    replace_in(imported, ",imported,", ",human,")
+    with pytest.raises(DatasetError, match="row 2: source is 'human', but should be 'imported'"):
+        load_dataset(imported)
+
+
+def test_missing_analysis_settings_are_refused(imported):
+    (imported / "analysis.toml").unlink()
+    with pytest.raises(DatasetError, match=r"has no analysis\.toml, which every import writes"):
+        load_dataset(imported)
+
+
+def test_absurd_rt_in_the_table_is_refused(imported):
+    replace_in(imported, ",0.5,", ",1e300,")
+    with pytest.raises(DatasetError, match="rt_s is 1e\\+300 s, which is no reaction time"):
+        load_dataset(imported)

@@ -88,7 +88,7 @@ def test_published_rts_of_the_stated_trials_are_those_of_the_reanalysis(publishe
 
 
 def test_mappings_are_shipped():
-    assert len(list(MAPPINGS.glob("*.toml"))) >= 6
+    assert len(list(MAPPINGS.glob("*.toml"))) >= 7
 
 
 @pytest.mark.parametrize("path", sorted(MAPPINGS.glob("*.toml")), ids=lambda path: path.stem)
@@ -155,7 +155,11 @@ def test_three_object_rows_are_kept_though_all_are_demo(bring, make_otree_rows):
 
 @pytest.mark.parametrize(
     ("name", "n_items", "n_colours", "n_pictures"),
-    [("styrnal2025-three-objects.toml", 3, 3, 1), ("styrnal2025-nine-objects.toml", 9, 5, 3)],
+    [
+        ("styrnal2025-three-objects.toml", 3, 3, 1),
+        ("styrnal2025-three-objects-round-object.toml", 3, 3, 1),
+        ("styrnal2025-nine-objects.toml", 9, 5, 3),
+    ],
 )
 def test_preprocessed_layout_comes_over(
     bring, make_otree_rows, name, n_items, n_colours, n_pictures
@@ -166,6 +170,11 @@ def test_preprocessed_layout_comes_over(
         items, colours = row["round_objects"].split(), row["round_colors"].split()
         for number, (item, colour) in enumerate(zip(items, colours, strict=True), start=1):
             row |= {f"RoundObject{number}": item, f"RoundColor{number}": colour}
+        if "round-object" in name:
+            row["RoundObject"], row["RoundColor"] = (
+                row.pop("round_objects"),
+                row.pop("round_colors"),
+            )
         row["BlockAttentionSet"] = row.pop("attention_set")
         row["TrialAttentionSet"] = "Direct" if row.pop("direct_cues") == "1" else "Indirect"
         row["Correct"] = str(row["target"] == row["response"]).upper()

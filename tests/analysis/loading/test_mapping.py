@@ -250,6 +250,16 @@ def test_late_trials_are_kept_where_the_mapping_says_so(bring):
     assert "1 late trials had an RT, which is left out" in bring.report.notes
 
 
+def test_nan_in_a_late_trial_is_no_rt(bring):
+    trials = [
+        {"who": "a", "card": DIRECT, "answer": None, "time": float("nan")},
+        {"who": "a", "card": DIRECT, "answer": "ghost", "time": 0.5},
+    ]
+    mapping = PLAIN + '[responses]\nblank = "late"\n'
+    assert len(bring(json.dumps(trials), mapping, name="trials.json")) == 2
+    assert bring.report.notes == ()
+
+
 def test_shouted_answers_come_over(bring):
     mapping = PLAIN.replace('card = "card"', 'card = "card"\nresponse_mode = "how"') + (
         '[game]\nname = "grab-or-shout"\n[levels.mode]\nvoice = "shout"\nhand = "grab"\n'

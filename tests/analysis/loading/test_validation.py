@@ -32,7 +32,8 @@ def changed(make_log, data: Path) -> Callable[..., dict[str, Finding]]:
     """Findings in a sound data set of 24 trials, after some of its columns were changed."""
 
     def run(n_trials: int = 24, **columns: object) -> dict[str, Finding]:
-        make_log(trials=range(n_trials), header={"n_trials_planned": n_trials})
+        make_log(trials=range(n_trials))
+        (data / "analysis.toml").write_text("")
         dataset = load_dataset(data)
         trials = dataset.trials.copy()
         for name, values in columns.items():
