@@ -304,7 +304,8 @@ def simulate(
             model=model,
             on_participant=on_participant,
         )
-    typer.echo(f"{len(paths)} simulated sessions in {out}")
+    sessions = "session" if len(paths) == 1 else "sessions"
+    typer.echo(f"{len(paths)} simulated {sessions} in {out}")
 
 
 @app.command()

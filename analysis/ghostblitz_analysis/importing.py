@@ -127,7 +127,8 @@ def import_table(source: Path, *, mapping: Path, out: Path) -> ImportReport:
     raw, incomplete = _complete(raw, settings)
     if incomplete:
         n_needed = settings.complete.n_trials if settings.complete else 0
-        reason = f"{len(incomplete)} participants without exactly {n_needed} trials"
+        people = "participant" if len(incomplete) == 1 else "participants"
+        reason = f"{len(incomplete)} {people} without exactly {n_needed} trials"
         dropped.append(Dropped(reason, sum(n for _, n in incomplete)))
     if not len(raw):
         what = "; ".join(f"{d.n_rows} dropped: {d.reason}" for d in dropped)

@@ -122,7 +122,7 @@ def _about_losses(used: pd.DataFrame, settings: AnalysisSettings, name: str) -> 
             "many_rts_out_of_bounds",
             names_of(many.index),
             f"more than {MAX_SHARE_OUT_OF_BOUNDS:.0%} of correct RTs lie beyond {bounds} "
-            f"({many.min():.0%} to {many.max():.0%})",
+            f"({_shares(many)})",
         )
     # Blocks of a participant who is named as a whole need no name of their own.
     rest = correct[~correct["participant_id"].isin(gone.index)]
@@ -150,7 +150,7 @@ def _about_lost_blocks(
             "many_rts_of_block_out_of_bounds",
             names_of(_block_name(*key) for key in many.index),
             f"more than {MAX_SHARE_OUT_OF_BOUNDS:.0%} of the block's correct RTs lie beyond "
-            f"{bounds} ({many['mean'].min():.0%} to {many['mean'].max():.0%})",
+            f"{bounds} ({_shares(many['mean'])})",
         )
 
 
@@ -251,3 +251,9 @@ def _alike(
         sequence = zip(_rounded(rows), *(rows[name] for name in also), strict=True)
         found.setdefault(tuple(sequence), []).append(key)
     return [keys for keys in found.values() if len(keys) > 1]
+
+
+def _shares(shares: pd.Series[Any]) -> str:
+    """Write the least and the largest share, or the one there is."""
+    least, most = f"{shares.min():.0%}", f"{shares.max():.0%}"
+    return least if least == most else f"{least} to {most}"

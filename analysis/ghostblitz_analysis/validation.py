@@ -24,6 +24,8 @@ MIN_TRIALS_PER_CELL = 10
 MAX_SHARE_DROPPED = 0.01
 MAX_SHARE_HELD = 0.05
 MAX_SHARE_LATE = 0.2
+#: Fewer trials say nothing on guessing.
+MIN_TRIALS_TO_JUDGE = 10
 #: An accuracy is called better than guessing when guessing gives it less often than this.
 CHANCE_LEVEL = 0.05
 #: Keyboards are scanned every 8 ms at worst; coarser times come from polling or frames.
@@ -268,7 +270,8 @@ def _about_people(used: pd.DataFrame) -> Iterator[Finding]:
         n_items = len(read_item_colours(rows["item_colours"].iloc[0]))
         n_correct = int(rows["correct"].sum())
         p = stats.binom.sf(n_correct - 1, len(rows), 1 / n_items)
-        if p > CHANCE_LEVEL and late[participant] < 1:
+        # A handful of trials cannot tell guessing from knowing.
+        if p > CHANCE_LEVEL and late[participant] < 1 and len(rows) >= MIN_TRIALS_TO_JUDGE:
             guessing.append(participant)
     if guessing:
         yield Finding(

@@ -141,7 +141,7 @@ def test_demo_blank_and_incomplete_are_dropped_and_said(bring, make_otree_rows):
     lines = bring.report.lines()
     assert "dropped 5 rows: demo session" in lines
     assert "dropped 3 rows: no response was recorded" in lines
-    assert "dropped 7 rows: 1 participants without exactly 12 trials" in lines
+    assert "dropped 7 rows: 1 participant without exactly 12 trials" in lines
     assert "incomplete participants, with their trials: left (7)" in lines
     assert lines[0].endswith("read 39 rows from trials.csv")
     assert lines[-1].startswith("kept 24 trials of 2 participants")

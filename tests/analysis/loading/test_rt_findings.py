@@ -93,7 +93,7 @@ def test_block_that_loses_more_than_a_tenth_is_named_where_its_participant_is_no
     found = codes(data([11.0, 12.0, 13.0]))
     assert "many_rts_out_of_bounds" not in found
     assert found["many_rts_of_block_out_of_bounds"].where == "a session 1 block 1"
-    assert "(15% to 15%)" in found["many_rts_of_block_out_of_bounds"].message
+    assert "(15%)" in found["many_rts_of_block_out_of_bounds"].message
 
 
 def test_bounds_that_take_every_rt_are_one_error(data):
