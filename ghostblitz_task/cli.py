@@ -58,7 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from ghostblitz_task.errors import GhostBlitzError
 
     try:
-        app(args=list(arguments) if arguments is not None else None)
+        try:
+            app(args=list(arguments) if arguments is not None else None)
+        finally:
+            # Here, where it can still be said in words, not when the interpreter ends.
+            sys.stdout.flush()
     except GhostBlitzError as error:
         typer.echo("ghostblitz: " + " ".join(str(error).split()), err=True)
         sys.exit(2)
