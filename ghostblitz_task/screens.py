@@ -31,8 +31,10 @@ _TITLE_DEG = 1.1
 _TEXT_DEG = 0.75
 _LABEL_DEG = 0.7
 _WRAP_DEG = 26.0
+#: What titles, texts and examples need, from top to bottom.
+_PAGE_HEIGHT_DEG = 16.4
 #: The items' circle is flatter than round, as screens are.
-_FLATTEN = 0.72
+_FLATTEN = 0.6
 # Up to seven items leave a gap at the bottom, where words and the progress bar stand.
 _ARC_FROM_DEG, _ARC_TO_DEG, _MOST_ON_ARC = 198.0, -18.0, 7
 
@@ -166,8 +168,9 @@ class Screens:
         half = self.settings.display.item_deg / 2
         places = self.item_places().values()
         width = 2 * max(abs(x) for x, _ in places) + 2 * half
-        height = 2 * max(abs(y) for _, y in places) + 2 * half + 2 * _LABEL_DEG
-        return max(width, _WRAP_DEG), max(height, 20.0)
+        # Labels stand below the items, so they count for the lower ones only.
+        height = 2 * max(half + (y if y > 0 else 2 * _LABEL_DEG - y) for _, y in places)
+        return max(width, _WRAP_DEG), max(height, _PAGE_HEIGHT_DEG)
 
     def check_drawable(self) -> None:
         """Refuse items and colours that there is no drawing for, before anything opens.
@@ -257,12 +260,12 @@ class Screens:
                 key = self.key_name(keys[item])
                 ask = text.format(item=texts.item(item), key=key)
                 elements = (
-                    Words(texts.key_check.title, 0, 6.5, _TITLE_DEG, bold=True),
+                    Words(texts.key_check.title, 0, 6.2, _TITLE_DEG, bold=True),
                     self._item(item, 0, 0.5, size_deg=6),
-                    Words(ask, 0, -5.5),
+                    Words(ask, 0, -4.6),
                 )
                 name = f"key-check-{mode}-{item}"
-                again = Words(texts.key_check.wrong.format(pressed="{pressed}", key=key), 0, -7.2)
+                again = Words(texts.key_check.wrong.format(pressed="{pressed}", key=key), 0, -6.4)
                 yield (
                     Screen(name, elements, awaits_key=keys[item]),
                     Screen(name, (*elements, again), awaits_key=keys[item]),
@@ -301,7 +304,7 @@ class Screens:
         """Return the self-paced break after a block, with the progress bar."""
         texts = self.texts.blocks
         text = texts.break_.format(done=done, n_blocks=n_blocks)
-        bar = Bar(done / n_blocks, 0, 2.5, 16, 0.8)
+        bar = Bar(done / n_blocks, 0, 1.5, 16, 0.8)
         return self._page(f"break-{done}", texts.break_title, text, drawn=(bar,))
 
     def pause(self) -> Screen:
@@ -310,7 +313,7 @@ class Screens:
 
     def end(self) -> Screen:
         """Return the last screen."""
-        bar = Bar(1, 0, 2.5, 16, 0.8)
+        bar = Bar(1, 0, 1.5, 16, 0.8)
         return self._page("end", self.texts.end.title, self.texts.end.text, drawn=(bar,))
 
     def _page(self, name: str, title: str, text: str, *, drawn: tuple[Element, ...] = ()) -> Screen:
@@ -318,15 +321,15 @@ class Screens:
         go_on = self.texts.prompts.continue_.format(key=self.key_name(key))
         on_table = bool(drawn) and name.startswith("block-")
         elements = (
-            Words(title, 0, 2.8 if on_table else 8.8, _TITLE_DEG, bold=True),
+            Words(title, 0, 2.8 if on_table else 7.2, _TITLE_DEG, bold=True),
             Words(
                 text,
                 0,
-                1.6 if on_table else 7.4,
+                1.6 if on_table else 5.9,
                 wrap_deg=13.0 if on_table else _WRAP_DEG,
                 hangs=True,
             ),
-            Words(go_on, 0, -8.2),
+            Words(go_on, 0, -7.5),
             *drawn,
         )
         return Screen(name, elements, awaits_key=key)
@@ -356,12 +359,12 @@ class Screens:
         if page.shows == "items":
             for i, item in enumerate(self.settings.items):
                 x = (i - (len(self.settings.items) - 1) / 2) * 4.6
-                yield self._item(item, x, -1.5, size_deg=4)
+                yield self._item(item, x, -2.0, size_deg=4)
         elif page.shows == "grab_keys":
             for i, item in enumerate(self.settings.items):
                 x = (i - (len(self.settings.items) - 1) / 2) * 4.6
-                yield self._item(item, x, -1.5, size_deg=4)
-                yield Words(self._key_label("grab", item), x, -4.4)
+                yield self._item(item, x, -2.0, size_deg=4)
+                yield Words(self._key_label("grab", item), x, -4.8)
         elif page.shows == "grab_and_shout":
             rules = self._rules()
             yield from self._example(rules[0], "grab", x=-6.5)
@@ -381,8 +384,8 @@ class Screens:
         prompts = self.texts.prompts
         solution = stimulus.solution
         caption = prompts.grab_answer if solution.mode == "grab" else prompts.shout_answer
-        yield self._card(stimulus.card, x, -2.0, scale=0.85)
-        yield Words(caption.format(answer=self.texts.item(solution.answer)), x, -5.7)
+        yield self._card(stimulus.card, x, -2.5, scale=0.78)
+        yield Words(caption.format(answer=self.texts.item(solution.answer)), x, -5.8)
 
 
 def example_stimulus(game: Game, rule: str, mode: Mode) -> Stimulus:

@@ -226,9 +226,10 @@ class PsychoPyApparatus:
                 visual.TextStim(
                     self._window,
                     text=element.text,
-                    pos=(element.x_deg, element.y_deg),
-                    height=element.height_deg,
-                    wrapWidth=element.wrap_deg,
+                    units="pix",  # on whole pixels, so that letters stay sharp
+                    pos=(self._pixels(element.x_deg), self._pixels(element.y_deg)),
+                    height=self._pixels(element.height_deg),
+                    wrapWidth=self._pixels(element.wrap_deg),
                     font=FONT_FAMILY,
                     fontFiles=[str(FONT)],
                     bold=element.bold,
@@ -248,9 +249,12 @@ class PsychoPyApparatus:
             ]
         return self._render_bar(element)
 
+    def _pixels(self, size_deg: float) -> int:
+        return round(float(deg2pix(size_deg, self._monitor)))
+
     def _render_drawing(self, drawing: Drawing) -> Any:
         # Whole pixels, so that no texture is scaled and every colour stays as it was chosen.
-        width_px = round(float(deg2pix(drawing.width_deg, self._monitor)))
+        width_px = self._pixels(drawing.width_deg)
         pixels = render_rgba(drawing.svg, width_px=width_px)
         height_px = pixels.shape[0]
         x_px, y_px = (float(deg2pix(v, self._monitor)) for v in (drawing.x_deg, drawing.y_deg))
@@ -285,7 +289,7 @@ class PsychoPyApparatus:
         return [filled, frame]
 
     def _patch(self, tone: str) -> Any:
-        side_px = round(float(deg2pix(self._settings.patch_deg, self._monitor)))
+        side_px = self._pixels(self._settings.patch_deg)
         width_px, height_px = self._window.size
         return visual.Rect(
             self._window,
