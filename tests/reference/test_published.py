@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -17,29 +16,18 @@ from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 from ghostblitz_analysis.summary import summary_text
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT.parent / "shared"
 MAPPING = ROOT / "data" / "mappings" / "styrnal2025-five-objects.toml"
 
 
-def oracle(name: str) -> Path:
-    """Return a file of the shared folder; only where there is no CI may it be missing."""
-    path = SHARED / name
-    if not path.exists():
-        if os.environ.get("CI"):
-            pytest.fail(f"{path} is missing, but CI must have it")
-        pytest.skip(f"{path} is not here")
-    return path
+@pytest.fixture(scope="module")
+def values(shared):
+    return json.loads((shared / "reference" / "values.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def values():
-    return json.loads(oracle("reference/values.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def published(tmp_path_factory):
+def published(shared, tmp_path_factory):
     folder = tmp_path_factory.mktemp("published")
-    source = oracle("published/five_objects_trials.csv")
+    source = shared / "published" / "five_objects_trials.csv"
     import_table(source, mapping=MAPPING, out=folder / "dataset")
     return analyze_dataset(folder / "dataset", out=folder / "out")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from tests.analysis.loading.plain_tables import DIRECT, PLAIN, plain
 
 ROOT = Path(__file__).parents[3]
 MAPPINGS = ROOT / "data" / "mappings"
-PUBLISHED = ROOT.parent / "shared" / "published" / "five_objects_trials.csv"
 
 Rows = list[dict[str, str]]
 
@@ -29,14 +27,11 @@ Rows = list[dict[str, str]]
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[ImportReport, Any]:
-    if not PUBLISHED.exists():
-        if os.environ.get("CI"):
-            pytest.fail(f"{PUBLISHED} is missing; CI must have the published data")
-        pytest.skip("the published data are not beside this clone")
+def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[ImportReport, Any]:
+    source = shared / "published" / "five_objects_trials.csv"
     out = tmp_path_factory.mktemp("published") / "five"
     mapping = MAPPINGS / "styrnal2025-five-objects.toml"
-    report = import_table(PUBLISHED, mapping=mapping, out=out)
+    report = import_table(source, mapping=mapping, out=out)
     return report, load_dataset(out)
 
 
