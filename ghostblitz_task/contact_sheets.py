@@ -60,7 +60,7 @@ def contact_sheet(
     palette: Palette,
     *,
     title: str = "Contact sheet",
-    columns: int = 4,
+    columns: int | None = None,
 ) -> tuple[str, ...]:
     """Lay cards out on A4 pages, row by row, each card over its caption.
 
@@ -75,8 +75,8 @@ def contact_sheet(
         The colours.
     title : str
         The head of every page.
-    columns : int
-        Cards in a row.
+    columns : int, optional
+        Cards in a row; by default four, or three of cards with more than two pictures.
 
     Returns
     -------
@@ -90,6 +90,8 @@ def contact_sheet(
         be drawn (see `ghostblitz_task.drawing.card_svg`); if a caption has a character that
         the font lacks or is too long for a page.
     """
+    if columns is None:
+        columns = 3 if any(len(card.pictures) > 2 for card in cards) else 4
     if not cards or len(cards) != len(captions) or columns < 1:
         raise ConfigError(
             f"a contact sheet needs cards, a caption for each, and columns: found "
@@ -98,7 +100,11 @@ def contact_sheet(
     for text in (title, *captions):
         _refuse_missing_glyphs(text)
     column_mm = (_WIDTH_MM - 2 * _MARGIN_MM + _GUTTER_MM) / columns - _GUTTER_MM
-    cells = [_cell(card, text, column_mm) for card, text in zip(cards, captions, strict=True)]
+    # A card with fewer pictures, as with an item in the mirror, is as large as the others.
+    width_deg = max(card_size_deg(card)[0] for card in cards)
+    cells = [
+        _cell(card, text, column_mm, width_deg) for card, text in zip(cards, captions, strict=True)
+    ]
     row_mm = max(cell.card_height_mm for cell in cells) + _GUTTER_MM
     row_mm += _LEADING_MM * max(len(cell.lines) for cell in cells)
     n_rows = int((_HEIGHT_MM - 2 * _MARGIN_MM - _HEADER_MM - _FOOTER_MM) // row_mm)
@@ -132,7 +138,7 @@ def write_contact_sheet(
     palette: Palette,
     *,
     title: str = "Contact sheet",
-    columns: int = 4,
+    columns: int | None = None,
 ) -> None:
     """Write the pages of `contact_sheet` into one file, over one of that name if there is one.
 
@@ -171,8 +177,8 @@ def _stacked(pages: Sequence[str]) -> bytes:
     return data.getvalue()
 
 
-def _cell(card: Card, caption: str, column_mm: float) -> _Cell:
-    size_deg = card_size_deg(card)
+def _cell(card: Card, caption: str, column_mm: float, width_deg: float) -> _Cell:
+    size_deg = card_size_deg(card, width_deg=width_deg)
     lines = tuple(line for given in caption.split("\n") for line in _wrapped(given, column_mm))
     return _Cell(card, size_deg, column_mm / size_deg[0], lines)
 

@@ -9,14 +9,8 @@ from __future__ import annotations
 import io
 import math
 import re
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
-from functools import lru_cache
+from collections.abc import Sequence
 from importlib.resources import as_file, files
-from types import MappingProxyType
-from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -24,13 +18,16 @@ import numpy.typing as npt
 import resvg_py
 from PIL import Image
 
-from ghostblitz_task.cards import Card, Picture
+from ghostblitz_task.artwork import (
+    SVG_OPEN,
+    drawings,
+    placeholder_art,
+    recoloured,
+    standalone_svg,
+)
+from ghostblitz_task.cards import MIRROR_ITEM, TIMED_ITEM, Card, Picture
 from ghostblitz_task.errors import ConfigError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from ghostblitz_task.palettes import Palette, available_palettes, load_palette
 
 __all__ = [
     "FONT",
@@ -41,9 +38,11 @@ __all__ = [
     "card_group",
     "card_size_deg",
     "card_svg",
+    "covered_pictures",
     "item_svg",
     "items_row_svg",
     "load_palette",
+    "picture_svg",
     "render_png",
     "render_rgba",
 ]
@@ -52,7 +51,6 @@ _ART = files("ghostblitz_task") / "art"
 #: The only font that text in an SVG is set in, and its name there.
 FONT = _ART / "DejaVuSans-subset.ttf"
 FONT_FAMILY = "DejaVu Sans"
-_SVG_OPEN = '<svg xmlns="http://www.w3.org/2000/svg"'
 _ITEM_UNITS = 200.0  # every item's viewBox is 0 0 200 200
 
 # Card geometry in degrees of visual angle; the margin also stands between two pictures.
@@ -60,167 +58,96 @@ _MARGIN_DEG = 0.6
 _CORNER_DEG = 0.6
 _CARD_LINE_DEG = 0.12
 
-# CIE lightness (0 to 100) below which a body is too dark for the outline's brown to show on it,
-# and above which a tone mixed from that brown would look grey: both take the paler brown, of
-# which a pale body needs more.
-_DARK_LIGHTNESS = 25.0
-_PALE_LIGHTNESS = 93.0
-_SHADE_MIX = 0.16
-_PALE_SHADE_MIX = 0.36
-
-
-# --- palettes -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Palette:
-    """The colours of the games, and the tones that belong to no game; all as ``#RRGGBB``.
-
-    Attributes
-    ----------
-    name : str
-        As in `available_palettes`.
-    colours : mapping of str to str
-        Each colour name of a game and its tone.
-    line, line_on_dark : str
-        Outlines, and the inner strokes of dark bodies.
-    card_ground, table_ground : str
-        The card, and the window behind it.
-    text : str
-        Words on the window and captions.
-    """
-
-    name: str
-    colours: Mapping[str, str]
-    line: str
-    line_on_dark: str
-    card_ground: str
-    table_ground: str
-    text: str
-
-
-def available_palettes() -> tuple[str, ...]:
-    """List the names that `load_palette` takes."""
-    return tuple(_palette_tables())
-
-
-def load_palette(name: str) -> Palette:
-    """Read one palette of ``art/palettes.toml``.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown name; the message says which exist.
-    """
-    tables = _palette_tables()
-    if name not in tables:
-        raise ConfigError(_unknown(name, "palette", tables))
-    tones = dict(tables[name])
-    return Palette(name=name, colours=MappingProxyType(tones.pop("colours")), **tones)
-
-
-@lru_cache(maxsize=1)
-def _palette_tables() -> Mapping[str, Mapping[str, Any]]:
-    tables: dict[str, dict[str, Any]] = tomllib.loads(
-        (_ART / "palettes.toml").read_text(encoding="utf-8")
-    )
-    return tables
-
-
-def _unknown(name: str, kind: str, known: Sequence[str] | Mapping[str, object]) -> str:
-    near = get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return f"{name!r} is not a known {kind} ({', '.join(known)}){hint}"
-
-
-def _rgb(tone: str) -> tuple[int, int, int]:
-    return int(tone[1:3], 16), int(tone[3:5], 16), int(tone[5:7], 16)
-
-
-def _mix(tone: str, other: str, share: float) -> str:
-    mixed = (
-        round(a * (1 - share) + b * share) for a, b in zip(_rgb(tone), _rgb(other), strict=True)
-    )
-    return "#" + "".join(f"{channel:02X}" for channel in mixed)
-
-
-def _lightness(tone: str) -> float:
-    """CIE L* (0 to 100) of an sRGB tone (IEC 61966-2-1; CIE 15:2004, eq. 8.3)."""
-    linear = [
-        c / 12.92 if c <= 0.04045 else math.pow((c + 0.055) / 1.055, 2.4)
-        for c in (channel / 255 for channel in _rgb(tone))
-    ]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    if luminance <= 216 / 24389:
-        return luminance * 24389 / 27
-    return 116 * math.pow(luminance, 1 / 3) - 16
+# Where clock.svg and mirror.svg have their face and their glass, in the units of their box.
+_FACE = (100.0, 108.0, 52.0)  # x and y of its centre, radius
+_GLASS = (100.0, 100.0)  # x and y of its centre
+#: The box of a mirrored item: its corners leave the glass, but no item fills them.
+_MIRRORED_SIZE = 108.0
+# The hour hand is shorter and thicker; lengths are shares of the face's radius.
+_HOUR_HAND, _MINUTE_HAND = (0.5, 11.0), (0.84, 6.5)
+#: Only an empty glass gleams: on a mirrored item the strokes would be read as part of it.
+_GLINTS = (
+    '<path fill="none" stroke="#GLINT" stroke-width="7" stroke-linecap="round" '
+    'd="M68 94 L104 54 M78 120 L126 68 M106 128 L128 104"/>'
+)
 
 
 # --- items and cards ------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1)
 def available_items() -> tuple[str, ...]:
     """List the items that have a drawing, in alphabetical order."""
-    return tuple(sorted(entry.name[:-4] for entry in _ART.iterdir() if entry.name.endswith(".svg")))
+    return drawings()
 
 
-@lru_cache(maxsize=64)
-def _art(item: str) -> str:
-    """Read the inside of the item's SVG, placeholders and all."""
-    if item not in available_items():
-        known = _unknown(item, "item with a drawing", available_items())
-        raise ConfigError(f"{known}; a drawing is added as ghostblitz_task/art/<item>.svg")
-    text = (_ART / f"{item}.svg").read_text(encoding="utf-8")
-    match = re.fullmatch(r"\s*<svg[^>]*>(.*)</svg>\s*", text, re.DOTALL)
-    assert match, f"art/{item}.svg is not one <svg> element"
-    return re.sub(r"<!--.*?-->|\n\s*", "", match[1], flags=re.DOTALL)
+def _picture_group(picture: Picture, palette: Palette) -> str:
+    """Draw the picture in its box of 200 by 200 units, without the ``<svg>`` around it."""
+    if picture.time is not None and picture.item != TIMED_ITEM:
+        raise ConfigError(f"{picture}: only a {TIMED_ITEM} shows a time")
+    if picture.mirrored is not None and picture.item != MIRROR_ITEM:
+        raise ConfigError(f"{picture}: only a {MIRROR_ITEM} shows another item")
+    drawn = placeholder_art(picture.item, "item")
+    if picture.time is not None:
+        drawn += _hands(picture.time)
+    if picture.item == MIRROR_ITEM and picture.mirrored is None:
+        drawn += _GLINTS
+    group = recoloured(drawn, picture.colour, palette)
+    if picture.mirrored is not None:
+        left, top = (centre - _MIRRORED_SIZE / 2 for centre in _GLASS)
+        group += _placed(picture.mirrored, palette, x=left, y=top, size=_MIRRORED_SIZE)
+    return group
 
 
-def _item_group(item: str, colour: str, palette: Palette) -> str:
-    """Recolour the item in its box of 200 by 200 units, without the ``<svg>`` around it."""
-    art = _art(item)
-    if colour not in palette.colours:
-        raise ConfigError(f"palette {palette.name}: {_unknown(colour, 'colour', palette.colours)}")
-    body = palette.colours[colour]
-    lightness = _lightness(body)
-    dark = lightness < _DARK_LIGHTNESS
-    pale = lightness > _PALE_LIGHTNESS
-    shade_from = palette.line_on_dark if dark or pale else palette.line
-    shade = _mix(body, shade_from, _PALE_SHADE_MIX if pale else _SHADE_MIX)
-    tones = {
-        "#BODY": body,
-        "#SHADE": shade,
-        "#LINE": palette.line,
-        "#INK": palette.line_on_dark if dark else palette.line,
-    }
-    for placeholder, tone in tones.items():
-        art = art.replace(f'"{placeholder}"', f'"{tone}"')
-    return art
+def _hands(time: str) -> str:
+    """Draw the hands of the clock, the hour hand on its way to the next hour."""
+    hour, minute = (int(part) for part in time.split(":"))
+    x, y, radius = _FACE
+    drawn = []
+    for turn, (length, width) in (
+        ((hour % 12 + minute / 60) / 12, _HOUR_HAND),
+        (minute / 60, _MINUTE_HAND),
+    ):
+        tip_x = x + length * radius * math.sin(math.tau * turn)
+        tip_y = y - length * radius * math.cos(math.tau * turn)
+        drawn.append(
+            f'<path fill="none" stroke="#LINE" stroke-width="{width:g}" stroke-linecap="round" '
+            f'd="M{x:g} {y:g} L{tip_x:.3f} {tip_y:.3f}"/>'
+        )
+    return "".join(drawn)
 
 
 def _placed(picture: Picture, palette: Palette, *, x: float, y: float, size: float) -> str:
-    if picture.time is not None or picture.mirrored is not None:
-        raise ConfigError(f"{picture}: no drawing shows a time or a mirrored item yet")
-    group = _item_group(picture.item, picture.colour, palette)
+    group = _picture_group(picture, palette)
     return f'<g transform="translate({x:g} {y:g}) scale({size / _ITEM_UNITS:g})">{group}</g>'
 
 
 def item_svg(item: str, colour: str, palette: Palette) -> str:
     """Draw one item in one colour, as an SVG of its own, on no ground.
 
+    A clock has no hands and a mirror is empty; `picture_svg` draws them otherwise.
+
     Raises
     ------
     ConfigError
         If there is no drawing of the item, or the palette lacks the colour.
     """
-    group = _item_group(item, colour, palette)
-    label = quoteattr(f"{colour} {item}")
-    return f'{_SVG_OPEN} viewBox="0 0 200 200" role="img" aria-label={label}>{group}</svg>'
+    return standalone_svg(_picture_group(Picture(item, colour), palette), f"{colour} {item}")
+
+
+def picture_svg(picture: Picture, palette: Palette) -> str:
+    """Draw one picture of a card, with its time and its mirrored item, on no ground.
+
+    Raises
+    ------
+    ConfigError
+        As in `item_svg`, and for a time on anything but a clock or an item in anything but a
+        mirror.
+    """
+    return standalone_svg(_picture_group(picture, palette), str(picture))
 
 
 def items_row_svg(
-    pictures: Sequence[Picture],
+    pictures: Sequence[Picture | None],
     palette: Palette,
     *,
     picture_deg: float = 5.0,
@@ -228,10 +155,12 @@ def items_row_svg(
 ) -> str:
     """Draw items side by side on no ground, as they stand on the table; one unit is one degree.
 
+    None leaves a place empty.
+
     Raises
     ------
     ConfigError
-        As in `item_svg`, and for an empty row.
+        As in `picture_svg`, and for an empty row.
     """
     if not pictures:
         raise ConfigError("a row of items needs at least one item")
@@ -239,8 +168,9 @@ def items_row_svg(
     drawn = "".join(
         _placed(picture, palette, x=i * (picture_deg + gap_deg), y=0, size=picture_deg)
         for i, picture in enumerate(pictures)
+        if picture is not None
     )
-    return f'{_SVG_OPEN} viewBox="0 0 {width_deg:g} {picture_deg:g}" role="img">{drawn}</svg>'
+    return f'{SVG_OPEN} viewBox="0 0 {width_deg:g} {picture_deg:g}" role="img">{drawn}</svg>'
 
 
 def card_svg(
@@ -268,15 +198,14 @@ def card_svg(
     Raises
     ------
     ConfigError
-        If an item has no drawing, the palette lacks a colour, the card carries a time or a
-        mirrored item, or the pictures do not fit the card.
+        If a picture cannot be drawn (see `picture_svg`), or the pictures do not fit the card.
     """
     size_deg = card_size_deg(
         card, width_deg=width_deg, height_deg=height_deg, picture_deg=picture_deg
     )
     group = card_group(card, palette, size_deg=size_deg, picture_deg=picture_deg)
     view_box = f'viewBox="0 0 {size_deg[0]:g} {size_deg[1]:g}"'
-    return f'{_SVG_OPEN} {view_box} role="img" aria-label={quoteattr(str(card))}>{group}</svg>'
+    return f'{SVG_OPEN} {view_box} role="img" aria-label={quoteattr(str(card))}>{group}</svg>'
 
 
 def card_size_deg(
@@ -331,6 +260,42 @@ def card_group(
         for i, picture in enumerate(card.pictures)
     )
     return ground + "".join(pictures)
+
+
+# --- things on the table --------------------------------------------------------------------
+
+
+def covered_pictures(
+    pictures: Sequence[Picture], *, hidden: str, cover: str = "hat"
+) -> tuple[Picture | None, ...]:
+    """Say what is seen at each item's place while one item covers another.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Each item of the table, at its place.
+    hidden : str
+        The item that nothing is seen of: the cover stands in its place.
+    cover : str
+        The item that covers it.
+
+    Returns
+    -------
+    seen : tuple of Picture or None
+        One for each place; None at the cover's own place, which is empty.
+
+    Raises
+    ------
+    ConfigError
+        If either is not on the table, or both are the same.
+    """
+    by_item = {picture.item: picture for picture in pictures}
+    if hidden == cover or not {hidden, cover} <= set(by_item):
+        raise ConfigError(
+            f"{cover!r} cannot cover {hidden!r}; on the table are {', '.join(by_item)}"
+        )
+    shown = {hidden: by_item[cover], cover: None}
+    return tuple(shown.get(picture.item, picture) for picture in pictures)
 
 
 # --- pixels ---------------------------------------------------------------------------------
