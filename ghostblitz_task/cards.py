@@ -125,6 +125,11 @@ def is_name(text: str) -> bool:
     return re.fullmatch(_NAME, text) is not None
 
 
+def is_clock_time(text: str) -> bool:
+    """Say whether a text is a time on a clock face, from 01:00 to 12:59."""
+    return _CLOCK_FACE.fullmatch(text) is not None
+
+
 def _check_names(text: str, kind: str, found: list[str], known: Collection[str]) -> None:
     for name in found:
         if name not in known:
@@ -159,6 +164,6 @@ def _picture(
         raise CardError("malformed", f"card {text!r}: only a mirror holds another picture")
     if time is not None and item != TIMED_ITEM:
         raise CardError("malformed", f"card {text!r}: only a clock carries a time")
-    if time is not None and not _CLOCK_FACE.fullmatch(time):
+    if time is not None and not is_clock_time(time):
         raise CardError("malformed", f"card {text!r}: {time} is no time on a clock face")
     return Picture(item, colour, time, mirrored)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from ghostblitz_task.errors import ConfigError
-from ghostblitz_task.games import Game, GameSettings, make_game, suggestion
+from ghostblitz_task.games import Game, GameSettings, HatMover, Mode, make_game, suggestion
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -44,6 +44,10 @@ Seconds = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
 Key = Annotated[str, Field(pattern=r"^\S{1,32}$")]
 Pixels = Annotated[int, Field(ge=100, le=20_000)]
 Rate = Annotated[float, Field(ge=0, le=1)]
+#: TOML has no null, so a file says "free".
+RunLimit = Annotated[
+    Annotated[int, Field(ge=1)] | None, BeforeValidator(lambda v: None if v == "free" else v)
+]
 Degrees = Annotated[float, Field(gt=0, le=90, allow_inf_nan=False)]
 
 
@@ -69,6 +73,8 @@ class GameTable(Settings):
     n_pictures: int | None = Field(default=None, ge=1)
     shout_item: str | None = None
     rules: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
+    hat_mover: HatMover | None = None
 
     def game_settings(self) -> GameSettings:
         """Return these settings as the games take them."""
@@ -78,6 +84,8 @@ class GameTable(Settings):
             n_pictures=self.n_pictures,
             shout_item=self.shout_item,
             rules=frozenset(self.rules),
+            times=self.times,
+            hat_mover=self.hat_mover,
         )
 
 
@@ -99,7 +107,7 @@ class BlockSettings(Settings):
 
     label: Name
     phase: Literal["practice", "test"] = "test"
-    type: Literal["direct", "exclusion", "mixed"] = "mixed"
+    type: Literal["direct", "exclusion", "mirror", "mirror-owl", "time", "mixed"] = "mixed"
     n_trials: int = Field(ge=1, le=2000)
     p_direct: Rate | None = None
 
@@ -111,14 +119,15 @@ class BlockSettings(Settings):
 
 
 class SequenceSettings(Settings):
-    """Limits on the order of trials within a block; null leaves a property free."""
+    """Limits on the order of trials within a block; null, or "free", leaves a property free."""
 
-    max_run_rule: int | None = Field(default=4, ge=1)
-    max_run_target: int | None = Field(default=2, ge=1)
-    max_run_mode: int | None = Field(default=5, ge=1)
+    max_run_rule: RunLimit = 4
+    max_run_target: RunLimit = 2
+    max_run_mode: RunLimit = 5
     rule_switch_rate: Rate | None = None
     target_repetition_rate: Rate | None = None
     rate_tolerance: Rate = 0.05
+    allow_card_repeats: bool = False
 
 
 class TimingSettings(Settings):
@@ -129,6 +138,7 @@ class TimingSettings(Settings):
     second_response_window_s: Seconds = 0.5
     feedback_s: Seconds = 0.6
     inter_trial_interval_s: Seconds = 0.5
+    hat_move_s: Seconds = 1.2
 
     @model_validator(mode="after")
     def _shortest_comes_first(self) -> TimingSettings:
@@ -143,19 +153,37 @@ class FeedbackSettings(Settings):
     show: Literal["off", "practice", "always"] = "practice"
 
 
-class ResponseSettings(Settings):
-    """Which keys (or places) mean which response."""
+class PlayerKeys(Settings):
+    """The keys of one more player at the same machine."""
 
     grab_keys: dict[str, Key]
     shout_keys: dict[str, Key] = Field(default_factory=dict)
+
+
+class ResponseSettings(Settings):
+    """Which keys (or places) mean which response; the pointer is the first player's."""
+
+    grab_keys: dict[str, Key]
+    shout_keys: dict[str, Key] = Field(default_factory=dict)
+    more_players: tuple[PlayerKeys, ...] = Field(default=(), max_length=3)
     pointer: bool = False
     continue_key: Key = "space"
     pause_key: Key = "p"
     quit_key: Key = "escape"
 
+    @property
+    def players(self) -> tuple[PlayerKeys, ...]:
+        """The keys of each player, by seat; one in sessions of one."""
+        first = PlayerKeys(grab_keys=self.grab_keys, shout_keys=self.shout_keys)
+        return (first, *self.more_players)
+
     @model_validator(mode="after")
     def _keys_mean_one_thing(self) -> ResponseSettings:
-        keys = [*self.grab_keys.values(), *self.shout_keys.values()]
+        keys = [
+            key
+            for player in self.players
+            for key in (*player.grab_keys.values(), *player.shout_keys.values())
+        ]
         keys += [self.continue_key, self.pause_key, self.quit_key]
         twice = sorted({k for k in keys if keys.count(k) > 1})
         if twice:
@@ -163,14 +191,58 @@ class ResponseSettings(Settings):
         return self
 
 
+class RivalSettings(Settings):
+    """A simulated rival: a model with RTs of its own, or the participant's earlier self.
+
+    Attributes
+    ----------
+    kind : str
+        ``model``, or ``ghost``: each card is answered as a random one of the participant's own
+        earlier test trials of the same rule was.
+    median_rt_s : dict of str to float
+        By rule, for a model.
+    spread : float
+        Standard deviation of the natural logarithm of a model's RTs.
+    error_rate : float
+        A model's, for every rule.
+    """
+
+    kind: Literal["model", "ghost"] = "model"
+    median_rt_s: dict[str, Annotated[float, Field(gt=0, le=600)]] = Field(default_factory=dict)
+    spread: Annotated[float, Field(ge=0, le=3)] = 0.3
+    error_rate: Rate = 0.05
+
+    @model_validator(mode="after")
+    def _model_has_rts(self) -> RivalSettings:
+        if (self.kind == "model") != bool(self.median_rt_s):
+            raise ValueError('median_rt_s is given exactly when kind = "model"')
+        return self
+
+
+class CompanySettings(Settings):
+    """Playing for the cards, alone or in company, in all test blocks.
+
+    Attributes
+    ----------
+    max_recycled : int
+        Most trials with cards that went back under the pile; they come after all others.
+    rival : RivalSettings or None
+        Plays along.
+    """
+
+    max_recycled: int = Field(default=20, ge=0, le=2000)
+    rival: RivalSettings | None = None
+
+
 class DisplaySettings(Settings):
-    """What the participant sees, in degrees of visual angle."""
+    """What the participant sees, in degrees of visual angle; null takes what fits the game."""
 
     palette: str = "standard"
-    picture_deg: Degrees = 5.0
-    item_deg: Degrees = 3.2
-    items_radius_deg: Degrees = 10.5
+    picture_deg: Degrees | None = None
+    item_deg: Degrees | None = None
+    items_radius_deg: Degrees | None = None
     item_order: tuple[str, ...] = ()
+    tabletop: Literal["visible", "masked"] = "visible"
 
 
 class StudySettings(Settings):
@@ -184,6 +256,7 @@ class StudySettings(Settings):
     timing: TimingSettings = TimingSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     responses: ResponseSettings
+    company: CompanySettings | None = None
     display: DisplaySettings = DisplaySettings()
 
     @model_validator(mode="after")
@@ -196,22 +269,32 @@ class StudySettings(Settings):
         if len(set(labels)) < len(labels):
             raise ValueError("blocks: two blocks have the same label")
         items = set(game.item_colours)
-        self._check_items("responses.grab_keys", set(self.responses.grab_keys), items)
-        if "shout" in game.modes:
-            self._check_items("responses.shout_keys", set(self.responses.shout_keys), items)
-        elif self.responses.shout_keys:
-            raise ValueError(f"responses.shout_keys: in {game.name} nothing is shouted")
+        for seat, player in enumerate(self.responses.players):
+            where = f"responses.more_players.{seat - 1}" if seat else "responses"
+            self._check_keys(f"{where}.grab_keys", player.grab_keys, "grab", game)
+            if player.shout_keys and "shout" not in game.modes:
+                raise ValueError(f"{where}.shout_keys: in {game.name} nothing is shouted")
+            self._check_keys(f"{where}.shout_keys", player.shout_keys, "shout", game)
+        if self.responses.more_players and self.company is None:
+            raise ValueError("responses.more_players: several players play for cards; add company")
         if self.display.item_order:
-            self._check_items("display.item_order", set(self.display.item_order), items)
+            self._check_names("display.item_order", self.display.item_order, items, "item")
             if len(self.display.item_order) != len(items):
                 raise ValueError("display.item_order names an item twice")
         return self
 
+    def _check_keys(self, where: str, keys: Mapping[str, str], mode: Mode, game: Game) -> None:
+        answers = game.answers(mode)
+        # Names, colours and times may all be shouted, as the rules in play ask.
+        kind = "item" if set(answers) <= set(game.item_colours) else "answer"
+        self._check_names(where, keys, set(answers), kind)
+
     @staticmethod
-    def _check_items(where: str, found: set[str], items: set[str]) -> None:
-        for name in sorted(found - items):
-            raise ValueError(f"{where}: {name!r} is no item of this game{suggestion(name, items)}")
-        for name in sorted(items - found):
+    def _check_names(where: str, found: Collection[str], known: set[str], kind: str) -> None:
+        for name in sorted(set(found) - known):
+            hint = suggestion(name, known)
+            raise ValueError(f"{where}: {name!r} is no {kind} of this game{hint}")
+        for name in sorted(known - set(found)):
             raise ValueError(f"{where}: {name!r} is missing")
 
     def make_game(self) -> Game:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ghostblitz_task.cards import Card
+from ghostblitz_task.cards import Card, Picture
 from ghostblitz_task.config import BlockSettings, StudySettings
 from ghostblitz_task.deck import Deck, build_deck, solve_cards
 from ghostblitz_task.errors import ConfigError
-from ghostblitz_task.games import Game, Stimulus
-from ghostblitz_task.ordering import longest_run, n_repetitions, order_block
+from ghostblitz_task.games import Game, GameState, Stimulus
+from ghostblitz_task.ordering import longest_run, n_repetitions, order_block, target_of
 from ghostblitz_task.seeds import rng_for
 
 __all__ = ["BlockReport", "Plan", "TrialPlan", "direct_position", "plan_session", "study_deck"]
@@ -63,11 +63,12 @@ class BlockReport:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The trials of a session in order, and what was met."""
+    """The trials of a session in order, the table before the first, and what was met."""
 
     blocks: tuple[BlockSettings, ...]
     trials: tuple[TrialPlan, ...]
     report: tuple[BlockReport, ...]
+    table: GameState
 
     def trials_of(self, block_index: int) -> tuple[TrialPlan, ...]:
         """Return the trials of one block."""
@@ -80,16 +81,17 @@ class Plan:
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
     def trials_json(self, game: Game) -> list[dict[str, Any]]:
-        """Return the trials as rows, cards as text, each solved as the table lies at first."""
-        table = game.initial_state()
-        return [
-            {
-                **asdict(t),
-                "card": str(t.card),
-                **asdict(game.stimulus(t.card, table).solution),
-            }
-            for t in self.trials
-        ]
+        """Return the trials as rows, cards as text, each solved.
+
+        Where a hat may hide the target, the answer depends on the trials before, and is null.
+        """
+        rows = []
+        for trial in self.trials:
+            solution = asdict(game.stimulus(trial.card, self.table).solution)
+            if game.hideable:
+                solution["answer"] = None
+            rows.append({**asdict(trial), "card": str(trial.card), **solution})
+        return rows
 
     def report_json(self) -> list[dict[str, Any]]:
         """Return the report as it stands in the log."""
@@ -129,7 +131,8 @@ def plan_session(settings: StudySettings, game: Game, *, seed: int) -> Plan:
         for i, (card, foreperiod_s) in enumerate(zip(cards, foreperiods, strict=True)):
             trials.append(TrialPlan(len(trials), block_index, i, card, float(foreperiod_s)))
         reports.append(_report(block, ordered, cards, settings))
-    return Plan(settings.blocks, tuple(trials), tuple(reports))
+    table = game.initial_state(rng_for(seed, "table"), n_trials=len(trials))
+    return Plan(settings.blocks, tuple(trials), tuple(reports), table)
 
 
 def study_deck(settings: StudySettings, game: Game, rng: np.random.Generator) -> Deck:
@@ -155,20 +158,15 @@ class _Piles:
         if not pile:
             cards = self._all[rule]
             pile.extend(cards[i] for i in self._rng.permutation(len(cards)))
-        chosen = min(range(len(pile)), key=lambda i: n_by_target[str(pile[i].solution.target)])
+        chosen = min(range(len(pile)), key=lambda i: n_by_target[target_of(pile[i])])
         return pile.pop(chosen)
 
 
 def _draw_block(block: BlockSettings, piles: _Piles, deck: Deck) -> list[Stimulus]:
     n_by_rule = deck.counts("rule")
+    wanted: dict[str, int] = {block.type: block.n_trials}
     if block.type == "mixed":
-        share = block.p_direct
-        if share is None:
-            share = n_by_rule["direct"] / max(n_by_rule.total(), 1)
-        n_direct = round(share * block.n_trials)
-        wanted = {"direct": n_direct, "exclusion": block.n_trials - n_direct}
-    else:
-        wanted = {block.type: block.n_trials}
+        wanted = _shares(block, n_by_rule)
     drawn = []
     n_by_target: Counter[str] = Counter()
     for rule, n in wanted.items():
@@ -176,9 +174,28 @@ def _draw_block(block: BlockSettings, piles: _Piles, deck: Deck) -> list[Stimulu
             raise ConfigError(f"block {block.label}: the deck holds no {rule} card")
         for _ in range(n):
             stimulus = piles.draw(rule, n_by_target)
-            n_by_target[str(stimulus.solution.target)] += 1
+            n_by_target[target_of(stimulus)] += 1
             drawn.append(stimulus)
     return drawn
+
+
+def _shares(block: BlockSettings, n_by_rule: Counter[str]) -> dict[str, int]:
+    """Give each rule its share of a mixed block: as in the deck, but for a stated `p_direct`."""
+    share = block.p_direct
+    if share is None:
+        share = n_by_rule["direct"] / max(n_by_rule.total(), 1)
+    wanted = {"direct": round(share * block.n_trials)}
+    # The rest goes to the other rules by largest remainders; where there are none, to exclusion,
+    # which is then refused.
+    others = {rule: n for rule, n in sorted(n_by_rule.items()) if rule != "direct"}
+    others = others or {"exclusion": 1}
+    n_left = block.n_trials - wanted["direct"]
+    exact = {rule: n_left * n / sum(others.values()) for rule, n in others.items()}
+    wanted |= {rule: int(n) for rule, n in exact.items()}
+    by_remainder = sorted(exact, key=lambda rule: int(exact[rule]) - exact[rule])
+    for rule in by_remainder[: block.n_trials - sum(wanted.values())]:
+        wanted[rule] += 1
+    return wanted
 
 
 def _place_pictures(ordered: Sequence[Stimulus], rng: np.random.Generator) -> list[Card]:
@@ -191,7 +208,7 @@ def _place_pictures(ordered: Sequence[Stimulus], rng: np.random.Generator) -> li
     shuffled = [direct[int(i)] for i in rng.permutation(len(direct))]
     # In turn over the trials of one target after the other: even per target and in all. The first
     # place is drawn, so that no place has the odd trial of every block.
-    by_target = sorted(shuffled, key=lambda i: str(ordered[i].solution.target))
+    by_target = sorted(shuffled, key=lambda i: target_of(ordered[i]))
     direct_places: dict[int, int] = {}
     for n_places in sorted({len(s.card.pictures) for s in ordered}):
         first = int(rng.integers(n_places))
@@ -207,7 +224,7 @@ def _place_pictures(ordered: Sequence[Stimulus], rng: np.random.Generator) -> li
         arrangements = [
             arranged
             for arranged in permutations(stimulus.card.pictures)
-            if fixed is None or arranged[fixed].item == stimulus.solution.target
+            if fixed is None or _holds(arranged[fixed], stimulus.solution.target)
         ]
         tie_break = rng.random(len(arrangements))
         crowding = [
@@ -224,7 +241,13 @@ def direct_position(card: Card, stimulus: Stimulus) -> int | None:
     """Return the place of the picture in its own colour, from 0 at the left, if there is one."""
     if stimulus.solution.rule != "direct":
         return None
-    return next(i for i, p in enumerate(card.pictures) if p.item == stimulus.solution.target)
+    target = stimulus.solution.target
+    return next(i for i, p in enumerate(card.pictures) if _holds(p, target))
+
+
+def _holds(picture: Picture, item: str | None) -> bool:
+    """Say whether a picture is of this item, or has it in its mirror."""
+    return any(inner.item == item for inner in picture)
 
 
 def _report(
@@ -235,7 +258,7 @@ def _report(
 ) -> BlockReport:
     rules = [s.solution.rule for s in ordered]
     modes = [str(s.solution.mode) for s in ordered]
-    targets = [str(s.solution.target) for s in ordered]
+    targets = [target_of(s) for s in ordered]
     places = [
         direct_position(card, stimulus) for card, stimulus in zip(cards, ordered, strict=True)
     ]

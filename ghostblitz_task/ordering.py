@@ -17,7 +17,7 @@ import numpy as np
 from ghostblitz_task.config import SequenceSettings
 from ghostblitz_task.games import Stimulus
 
-__all__ = ["Order", "longest_run", "n_repetitions", "order_block"]
+__all__ = ["Order", "longest_run", "n_repetitions", "order_block", "target_of"]
 
 _N_RESTARTS = 6
 _N_STEPS = 12_000
@@ -49,6 +49,11 @@ class _Rate:
     lowest: int
     highest: int
     wanted: float
+
+
+def target_of(stimulus: Stimulus) -> str:
+    """Return what is repeated where a target is: the item, or the time that stands for it."""
+    return stimulus.solution.target or stimulus.solution.answer
 
 
 def longest_run(values: Sequence[str]) -> int:
@@ -128,8 +133,9 @@ class _Search:
         self.n = len(stimuli)
         self.cards = [s.card.card_id for s in stimuli]
         self.previous_card = previous.card.card_id if previous else None
+        self.repeats_allowed = settings.allow_card_repeats
         rules = [s.solution.rule for s in stimuli]
-        targets = [str(s.solution.target) for s in stimuli]
+        targets = [target_of(s) for s in stimuli]
         modes = [s.solution.mode for s in stimuli]
         limits = (
             ("max_run_rule", rules, settings.max_run_rule),
@@ -162,7 +168,7 @@ class _Search:
     def impossible(self) -> tuple[str, ...]:
         """Name what no order can keep, each limit taken alone."""
         found = []
-        if _shortest_longest_run(self.cards) > 1:
+        if not self.repeats_allowed and _shortest_longest_run(self.cards) > 1:
             found.append("a card would follow itself, since it is most of the block")
         for limit in self.limits:
             shortest = _shortest_longest_run(limit.values)
@@ -240,7 +246,9 @@ class _Search:
         cards, limits = self.cards, self.limits
         for i in places:
             here = order[i]
-            if cards[here] == (cards[order[i - 1]] if i else self.previous_card):
+            if not self.repeats_allowed and cards[here] == (
+                cards[order[i - 1]] if i else self.previous_card
+            ):
                 n += 1
             for limit in limits:
                 if i < limit.longest:
@@ -272,7 +280,7 @@ class _Search:
         cards = [self.cards[i] for i in order]
         if self.previous_card:
             cards.insert(0, self.previous_card)
-        if n_repetitions(cards):
+        if not self.repeats_allowed and n_repetitions(cards):
             found.append("a card would follow itself")
         for limit in self.limits:
             run = longest_run([limit.values[i] for i in order])

@@ -62,7 +62,13 @@ class ExGaussian:
 
 
 _RTS: Mapping[str, ExGaussian] = MappingProxyType(
-    {"direct": ExGaussian(0.62, 0.08, 0.30), "exclusion": ExGaussian(0.95, 0.14, 0.65)}
+    {
+        "direct": ExGaussian(0.62, 0.08, 0.30),
+        "exclusion": ExGaussian(0.95, 0.14, 0.65),
+        "mirror": ExGaussian(0.70, 0.09, 0.35),
+        "mirror-owl": ExGaussian(0.80, 0.11, 0.45),
+        "time": ExGaussian(0.90, 0.12, 0.50),
+    }
 )
 
 
@@ -79,7 +85,7 @@ class PerfectParticipant:
     def respond(
         self, stimulus: Stimulus, game: Game, rng: np.random.Generator
     ) -> tuple[PlannedPress, ...]:
-        right = min(game.correct_responses(stimulus), key=lambda r: (r.mode, r.answer))
+        right = Response(stimulus.solution.mode, stimulus.solution.answer)
         rts = self.rts[stimulus.solution.rule]
         rt_s = rts.sample(rng)
         for _ in range(_N_REDRAWS):
@@ -92,16 +98,16 @@ class PerfectParticipant:
 
 @dataclass(frozen=True, slots=True)
 class GuessingParticipant:
-    """Any item in any mode, each as likely as the others."""
+    """Any mode, and in it any answer, each as likely as the others."""
 
     rts: ExGaussian = ExGaussian(0.4, 0.08, 0.2)
 
     def respond(
         self, stimulus: Stimulus, game: Game, rng: np.random.Generator
     ) -> tuple[PlannedPress, ...]:
-        items = list(game.item_colours)
         mode: Mode = game.modes[int(rng.integers(len(game.modes)))]
-        item = items[int(rng.integers(len(items)))]
+        answers = game.answers(mode)
+        item = answers[int(rng.integers(len(answers)))]
         rt_s = self.rts.sample(rng)
         return (PlannedPress(Response(mode, item), rt_s, float(rng.uniform(0.05, 0.15))),)
 
@@ -118,6 +124,14 @@ class ExGaussianParticipant:
         By rule: the probability of choosing an item of each role
         (see `ghostblitz_task.games.item_role`); where a card has no item of a role, the right
         answer takes its share.
+    p_wrong_answer : float
+        Probability of a wrong colour or time, where one is asked for.
+    p_hat_missed : float
+        Probability of answering as if there were no hat, where it turns the target into
+        something else.
+    p_rule_missed : float
+        Probability of answering as if a rule that applies were not in play, where that gives
+        another answer.
     p_wrong_mode, p_both_modes, p_early, p_late : float
         Probabilities of the errors that no lure makes; the first two only in games that shout.
     shout_delay_s : float
@@ -132,9 +146,13 @@ class ExGaussianParticipant:
             {
                 "direct": {"neither": 0.035, "shape": 0.012, "colour": 0.008},
                 "exclusion": {"shape": 0.04, "colour": 0.02},
+                "mirror": {"shape": 0.03, "neither": 0.01},
             }
         )
     )
+    p_wrong_answer: float = 0.04
+    p_hat_missed: float = 0.06
+    p_rule_missed: float = 0.04
     p_wrong_mode: float = 0.03
     p_both_modes: float = 0.01
     p_early: float = 0.006
@@ -146,7 +164,7 @@ class ExGaussianParticipant:
         self, stimulus: Stimulus, game: Game, rng: np.random.Generator
     ) -> tuple[PlannedPress, ...]:
         # The same number of draws for each trial: no answer can shift the next one's.
-        luck = rng.random(4)
+        luck = rng.random(5)
         rt_s = self.slowing * self.rts[stimulus.solution.rule].sample(rng)
         answer = self._choose(stimulus, game, rng)
         hold_s = float(rng.uniform(0.05, 0.15))
@@ -157,22 +175,36 @@ class ExGaussianParticipant:
             return ()
         if len(game.modes) > 1:
             other: Mode = "shout" if mode == "grab" else "grab"
-            if luck[1] < self.p_wrong_mode:
+            # Only what has a key can be pressed: a colour cannot be grabbed.
+            possible = answer in game.answers(other)
+            if possible and luck[1] < self.p_wrong_mode:
                 mode = other
-            elif luck[1] > 1 - self.p_both_modes:
+            elif possible and luck[1] > 1 - self.p_both_modes:
                 return (
                     PlannedPress(Response(mode, answer), rt_s, hold_s),
                     PlannedPress(Response(other, answer), rt_s + 0.15, hold_s),
                 )
+        missed = _as_if_rules_were_missed(stimulus, game) if luck[4] < self.p_rule_missed else ()
+        if missed:
+            response = missed[int(luck[4] / self.p_rule_missed * len(missed))]
+            return (PlannedPress(response, rt_s, hold_s),)
         if luck[2] < self.p_early:
             rt_s = -0.05 - 0.2 * float(luck[3])
         return (PlannedPress(Response(mode, answer), rt_s, hold_s),)
 
     def _choose(self, stimulus: Stimulus, game: Game, rng: np.random.Generator) -> str:
-        target = str(stimulus.solution.target)
-        p_by_role = self.p_lure[stimulus.solution.rule]
+        solution = stimulus.solution
+        target = str(solution.target)
+        p_by_role = self.p_lure.get(solution.rule, {})
         luck = rng.random()
         pick = int(rng.integers(0, 2**16))
+        if solution.answer_kind != "item":
+            alike = [a for a in game.answers("shout") if a not in game.item_colours]
+            others = [a for a in alike if (":" in a) == (solution.answer_kind == "time")]
+            others.remove(solution.answer)
+            return others[pick % len(others)] if luck < self.p_wrong_answer else solution.answer
+        if solution.answer != target and luck > 1 - self.p_hat_missed:
+            return target
         for role, p in p_by_role.items():
             if luck < p:
                 lures = [
@@ -183,6 +215,12 @@ class ExGaussianParticipant:
                 return lures[pick % len(lures)] if lures else stimulus.solution.answer
             luck -= p
         return stimulus.solution.answer
+
+
+def _as_if_rules_were_missed(stimulus: Stimulus, game: Game) -> tuple[Response, ...]:
+    """Return the responses that would be right if rules that apply were not in play."""
+    responses = (Response(mode, a) for mode in game.modes for a in game.answers(mode))
+    return tuple(r for r in responses if game.error_kind(r, stimulus) == "rule_missed")
 
 
 def make_participant(

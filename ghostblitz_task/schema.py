@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["COLUMNS", "ERROR_KINDS", "FACTOR_PREFIX", "SCHEMA_VERSION", "Column", "column"]
+__all__ = ["COLUMNS", "ERROR_KINDS", "FACTOR_PREFIX", "RULES", "SCHEMA_VERSION", "Column", "column"]
 
 SCHEMA_VERSION = 1
 
@@ -21,12 +21,26 @@ ERROR_KINDS = (
     "early",
     "late",
     "both_modes",
+    "called_for_hat_grab",
+    "called_for_grab",
+    "hat_called",
+    "wrong_item_called",
+    "hat_grabbed",
+    "under_hat",
+    "grabbed_for_call",
+    "rule_missed",
+    "wrong_kind",
+    "wrong_time",
+    "own_colour",
+    "wrong_colour",
     "shape_capture",
     "colour_capture",
     "shape_and_colour_capture",
     "rule_confusion",
     "wrong_mode",
 )
+
+RULES = ("direct", "exclusion", "mirror", "mirror-owl", "time")
 
 DType = Literal["string", "Int64", "Float64", "boolean"]
 Group = Literal["session", "design", "fact", "derived"]
@@ -85,6 +99,29 @@ COLUMNS: tuple[Column, ...] = (
         null_when="source is not simulated",
     ),
     Column(
+        "n_players",
+        "Int64",
+        "Participants at the machine, each with keys of their own; a simulated rival is none",
+        "session",
+        null_when="imported data",
+    ),
+    Column(
+        "player",
+        "Int64",
+        "The participant's seat, from 1",
+        "session",
+        null_when="nobody else plays with keys",
+    ),
+    Column(
+        "rival_kind",
+        "string",
+        "The simulated rival who plays along: a model with RTs of its own, or a ghost that plays "
+        "the participant's earlier trials",
+        "session",
+        levels=("model", "ghost"),
+        null_when="there is no simulated rival",
+    ),
+    Column(
         "display_synchronised",
         "boolean",
         "Whether flips were seen to wait for the screen's refresh",
@@ -98,7 +135,7 @@ COLUMNS: tuple[Column, ...] = (
         "string",
         "Which rules the block's cards follow",
         "design",
-        levels=("direct", "exclusion", "mixed"),
+        levels=(*RULES, "mixed"),
     ),
     Column(
         "block_kind",
@@ -117,9 +154,36 @@ COLUMNS: tuple[Column, ...] = (
     Column("trial_in_block", "Int64", "Trial of its block, from 0", "design"),
     Column("card", "string", "Card text, pictures in the order drawn, left to right", "design"),
     Column("item_colours", "string", "Each item of the game and its own colour", "design"),
-    Column("rule", "string", "How the target is found", "derived", levels=("direct", "exclusion")),
+    Column(
+        "rules",
+        "string",
+        "The additional rules in play, in alphabetical order; empty for none",
+        "design",
+    ),
+    Column(
+        "hat_over",
+        "string",
+        "The item that the hat hides while the card is shown",
+        "derived",
+        null_when="the game has no hat",
+    ),
+    Column(
+        "trials_since_hat_move",
+        "Int64",
+        "Trials since the hat was put there; 0 for the first card after a move, and after the "
+        "session's start",
+        "derived",
+        null_when="the game has no hat, or imported data",
+    ),
+    Column("rule", "string", "How the target is found", "derived", levels=RULES),
     Column("mode", "string", "What the card demands", "derived", levels=("grab", "shout")),
-    Column("target", "string", "The item that the rule singles out", "derived"),
+    Column(
+        "target",
+        "string",
+        "The item that the rule singles out",
+        "derived",
+        null_when="the rule is time, which singles out none",
+    ),
     Column("answer", "string", "What is to be grabbed or shouted", "derived"),
     Column(
         "answer_kind",
@@ -232,7 +296,14 @@ COLUMNS: tuple[Column, ...] = (
         "deadline), both_modes (grabbed and shouted), shape_capture (a depicted item), "
         "colour_capture (an item whose own colour is shown), shape_and_colour_capture (both), "
         "rule_confusion (an item that the exclusion rule would accept, on a card with a direct "
-        "match), wrong_mode (the right item in the wrong mode)",
+        "match), wrong_mode (the right answer in the wrong mode); with a hat: "
+        "called_for_hat_grab (anything called where the hat was to be grabbed), called_for_grab "
+        "(anything called where another item was), hat_called (the hat instead of what it "
+        "hides), wrong_item_called, hat_grabbed (the hat, wrongly), under_hat (the hidden target "
+        "itself instead of the hat), grabbed_for_call (an item where one was to be called); with "
+        "additional rules: rule_missed (right if a rule that applies were left out), wrong_kind "
+        "(an item for a colour, a colour for a time and so on), wrong_time, own_colour (the "
+        "mirrored item's own colour instead of the one shown), wrong_colour (another one)",
         "derived",
         levels=ERROR_KINDS,
         null_when="the response was correct",
@@ -265,6 +336,73 @@ COLUMNS: tuple[Column, ...] = (
         "fact",
         "s",
         null_when="imported data",
+    ),
+    Column(
+        "recycled",
+        "boolean",
+        "Whether the card had been played for before and came again from under the pile",
+        "derived",
+        null_when="the card is not played for",
+    ),
+    Column(
+        "round_outcome",
+        "string",
+        "What became of the card: somebody won it, nobody did because the first who was right "
+        "grabbed and shouted (voided), or nobody was right, or nobody answered",
+        "derived",
+        levels=("won", "voided", "nobody_right", "nobody_answered"),
+        null_when="the card is not played for",
+    ),
+    Column(
+        "took_card",
+        "boolean",
+        "Whether the participant won the card",
+        "derived",
+        null_when="the card is not played for",
+    ),
+    Column(
+        "gave_card",
+        "boolean",
+        "Whether the participant gave up a card won before",
+        "derived",
+        null_when="the card is not played for",
+    ),
+    Column(
+        "tied",
+        "boolean",
+        "Whether the participant was right at a time that cannot be told apart from another "
+        "player's, the first to be right among them",
+        "derived",
+        null_when="the card is not played for",
+    ),
+    Column(
+        "n_cards_won",
+        "Int64",
+        "Cards that the participant has in hand after the round",
+        "derived",
+        null_when="the card is not played for",
+    ),
+    Column(
+        "rival_rt_s",
+        "Float64",
+        "First response of the simulated rival, from the card; negative when it came before",
+        "derived",
+        "s",
+        null_when="the card is not played for, or no rival answered in time",
+    ),
+    Column(
+        "rival_correct",
+        "boolean",
+        "Whether the simulated rival was right, in time and without a mistake",
+        "derived",
+        null_when="the card is not played for, or there is no simulated rival",
+    ),
+    Column(
+        "rival_took_card",
+        "boolean",
+        "Whether the simulated rival won the card",
+        "derived",
+        null_when="the card is not played for, or there is no simulated rival",
     ),
     Column(
         "resumed",

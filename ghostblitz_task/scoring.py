@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
-from ghostblitz_task.games import Game, Mode, Response, Stimulus, item_role
+from ghostblitz_task.games import Game, GameState, Mode, Outcome, Response, Stimulus
 
-__all__ = ["Score", "TrialEvent", "TrialFacts", "judge_response", "score_trial"]
-
-_ERROR_OF_ROLE = {
-    "shape": "shape_capture",
-    "colour": "colour_capture",
-    "shape_and_colour": "shape_and_colour_capture",
-    "neither": "rule_confusion",
-}
+__all__ = [
+    "Replayed",
+    "Score",
+    "TrialEvent",
+    "TrialFacts",
+    "chosen_hat_moves",
+    "replay_trials",
+    "responses",
+    "responses_in_time",
+    "score_trial",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class TrialEvent:
         The event happened at most this long before `t_s`.
     mode, answer : str or None
         The response that the key or place stands for.
+    player : int or None
+        The seat, from 0, of the player whose key it is; null in sessions of one.
     repeated : bool
         A press of a key that was already down.
     x_deg, y_deg : float or None
@@ -52,6 +57,7 @@ class TrialEvent:
     resolution_s: float
     mode: Mode | None = None
     answer: str | None = None
+    player: int | None = None
     repeated: bool = False
     x_deg: float | None = None
     y_deg: float | None = None
@@ -116,26 +122,29 @@ class Score:
         return asdict(self)
 
 
-def responses_in_time(facts: TrialFacts) -> tuple[TrialEvent, ...]:
-    """Return the presses that mean a response, from the fixation mark to the deadline, by time."""
+def responses_in_time(facts: TrialFacts, player: int | None = None) -> tuple[TrialEvent, ...]:
+    """Return a player's presses that mean a response, from fixation mark to deadline, by time."""
     last_s = facts.onset_s + facts.deadline_s
-    return tuple(event for event in _responses(facts) if event.t_s <= last_s)
+    return tuple(event for event in responses(facts, player) if event.t_s <= last_s)
 
 
-def _responses(facts: TrialFacts) -> list[TrialEvent]:
-    """Return the presses that mean a response, from the fixation mark on, by time."""
+def responses(facts: TrialFacts, player: int | None) -> list[TrialEvent]:
+    """Return a player's presses that mean a response, from the fixation mark on, by time."""
     return [
         event
         for event in sorted(facts.events, key=lambda e: e.t_s)
         if event.kind == "press"
         and event.mode is not None
+        and event.player == player
         and not event.repeated
         and event.t_s >= facts.fixation_onset_s
     ]
 
 
-def score_trial(facts: TrialFacts, stimulus: Stimulus, game: Game) -> Score:
-    """Score a trial from its facts.
+def score_trial(
+    facts: TrialFacts, stimulus: Stimulus, game: Game, player: int | None = None
+) -> Score:
+    """Score a trial from its facts, for one of several players or for the only one.
 
     The first press that means a response, at or after the fixation mark and until the deadline,
     is the one attempt a card allows. Before the card it is an ``early`` error; RT is that press
@@ -144,15 +153,15 @@ def score_trial(facts: TrialFacts, stimulus: Stimulus, game: Game) -> Score:
     end after the deadline. Nothing in time is ``late`` and has no
     RT. Presses that a held key repeats, and those in feedback, never answer.
     """
-    presses = responses_in_time(facts)
+    presses = responses_in_time(facts, player)
     held = bool(facts.held_at_onset)
     if not presses:
         return Score(None, None, None, None, None, False, None, "late", len(facts.events), held)
     first = presses[0]
     response = Response(cast(Mode, first.mode), cast(str, first.answer))
     window_end_s = first.t_s + facts.second_response_window_s
-    both = any(e.mode != first.mode and e.t_s <= window_end_s for e in _responses(facts))
-    error = judge_response(response, stimulus, game)
+    both = any(e.mode != first.mode and e.t_s <= window_end_s for e in responses(facts, player))
+    error = game.error_kind(response, stimulus)
     if first.t_s < facts.onset_s:
         error = "early"
     elif both:
@@ -171,14 +180,56 @@ def score_trial(facts: TrialFacts, stimulus: Stimulus, game: Game) -> Score:
     )
 
 
-def judge_response(response: Response, stimulus: Stimulus, game: Game) -> str | None:
-    """Name the kind of error a response is, by what drew it, or None if it is right."""
-    correct = game.correct_responses(stimulus)
-    if response in correct:
-        return None
-    if any(response.answer == right.answer for right in correct):
-        return "wrong_mode"
-    role = item_role(
-        response.answer, stimulus.card, game.item_colours, str(stimulus.solution.target)
-    )
-    return _ERROR_OF_ROLE[role]
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A logged trial met again: its card on the table as it lay, its score, the table after it."""
+
+    record: Mapping[str, Any]
+    stimulus: Stimulus
+    score: Score
+    after: GameState
+
+
+def replay_trials(
+    records: Iterable[Mapping[str, Any]],
+    game: Game,
+    state: GameState,
+    *,
+    hat_moves: Mapping[int, str],
+) -> Iterator[Replayed]:
+    """Go through a session's trials again, each on the table that the ones before it left.
+
+    Parameters
+    ----------
+    records : iterable of mapping
+        The session's trial records from its first trial on, earlier runs included.
+    game : Game
+        The rules.
+    state : GameState
+        The table before the first card.
+    hat_moves : mapping of int to str
+        By trial index, the item over which somebody chose to put the hat after it.
+
+    Raises
+    ------
+    CardError
+        If a card is illegal.
+    """
+    for record in records:
+        stimulus = game.stimulus(game.parse(record["card"]), state)
+        score = score_trial(TrialFacts.from_json(record), stimulus, game)
+        outcome = Outcome(score.given, score.correct, hat_moves.get(record["trial_index"]))
+        state = game.advance(state, stimulus, outcome)
+        yield Replayed(record, stimulus, score, state)
+
+
+def chosen_hat_moves(records: Iterable[Mapping[str, Any]]) -> dict[int, str]:
+    """Return, by the trial before it, each item over which a participant chose to put the hat.
+
+    Takes the records of a session, of all types; those of its runs one after the other.
+    """
+    return {
+        record["trial_index"]: record["hat_over"]
+        for record in records
+        if record["type"] == "hat" and record["mover"] == "participant"
+    }

@@ -11,12 +11,14 @@ from ghostblitz_task.errors import ConfigError
 __all__ = ["Purpose", "rng_for", "seed_for_participant"]
 
 # The place in this list is part of the seed: add at the end only.
-Purpose = Literal["deck", "order", "positions", "foreperiods", "participant", "robot"]
+Purpose = Literal[
+    "deck", "order", "positions", "foreperiods", "participant", "robot", "table", "rival", "lot"
+]
 _PURPOSES: tuple[str, ...] = get_args(Purpose)
 
 
-def rng_for(seed: int, purpose: Purpose) -> np.random.Generator:
-    """Return the generator of one purpose of a session.
+def rng_for(seed: int, purpose: Purpose, trial_index: int | None = None) -> np.random.Generator:
+    """Return the generator of one purpose of a session, or of one of its trials.
 
     Raises
     ------
@@ -24,7 +26,7 @@ def rng_for(seed: int, purpose: Purpose) -> np.random.Generator:
         If the seed is negative.
     """
     _check(seed)
-    key = (_PURPOSES.index(purpose),)
+    key = (_PURPOSES.index(purpose), *(() if trial_index is None else (trial_index,)))
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 

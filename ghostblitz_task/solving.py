@@ -59,12 +59,19 @@ def state_of(game: Game, hat_over: str | None) -> GameState:
     Raises
     ------
     CardError
-        With code ``malformed``, if the game has no hat that hides an item.
+        With code ``malformed``, if the game has no hat that hides an item, or has one and
+        nothing was said of it.
     """
     state = game.initial_state()
     if hat_over is None:
+        if game.hideable:
+            raise CardError(
+                "malformed",
+                f"in {game.name} the answer depends on what is under the hat; give hat_over, one "
+                f"of {', '.join(game.hideable)}",
+            )
         return state
-    if state.hat_over is None:
+    if not game.hideable:
         raise CardError("malformed", f"game {game.name} has no hat that could be over {hat_over}")
     return dataclasses.replace(state, hat_over=hat_over)
 

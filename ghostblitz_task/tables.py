@@ -14,7 +14,14 @@ from ghostblitz_task.drawing import load_palette
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.games import suggestion
 
-__all__ = ["DECK_FORMATS", "deck_format", "deck_rows", "deck_text", "write_contact_sheets"]
+__all__ = [
+    "DECK_FORMATS",
+    "deck_format",
+    "deck_rows",
+    "deck_text",
+    "margin_rows",
+    "write_contact_sheets",
+]
 
 DECK_FORMATS = ("csv", "jsonl", "png", "pdf")
 
@@ -37,14 +44,17 @@ def deck_format(wanted: str | None, out: Path | None) -> str:
 
 
 def deck_rows(deck: Deck) -> Iterator[dict[str, Any]]:
-    """Return one row per card: its text and how it is solved."""
+    """Return one row per card: its text and how it is solved.
+
+    Where a hat may hide the target, the answer depends on the game so far, and is null.
+    """
     for stimulus in deck.stimuli:
         solution = stimulus.solution
         yield {
             "card": str(stimulus.card),
             "rule": solution.rule,
             "mode": solution.mode,
-            "answer": solution.answer,
+            "answer": None if stimulus.state.hat_over else solution.answer,
             "answer_kind": solution.answer_kind,
             "target": solution.target,
         }
@@ -62,6 +72,25 @@ def deck_text(deck: Deck, kind: str) -> str:
     return text.getvalue()
 
 
+def margin_rows(deck: Deck) -> Iterator[dict[str, Any]]:
+    """Return, for each level of each factor of the margins, the cards wanted and found.
+
+    `wanted` is null where no number is fixed, but the levels are to be about equally frequent.
+    """
+    if deck.margins is None:
+        return
+    for factor, quotas in deck.margins.quotas.items():
+        counts = deck.counts(factor)
+        for level, n in quotas.items():
+            found = counts[level]
+            yield {
+                "factor": factor, "level": level, "wanted": n, "found": found, "met": found == n
+            }  # fmt: skip
+    for factor in deck.margins.even:
+        for level, n in sorted(deck.counts(factor).items()):
+            yield {"factor": factor, "level": level, "wanted": None, "found": n, "met": None}
+
+
 def write_contact_sheets(deck: Deck, path: Path, *, palette: str) -> None:
     """Draw the deck, with how each card is solved, as PNG or PDF.
 
@@ -76,7 +105,9 @@ def write_contact_sheets(deck: Deck, path: Path, *, palette: str) -> None:
     if path.exists():
         raise ConfigError(f"{path} exists already; it is not written over")
     captions = [
-        f"{row['card']}\n{row['rule']}\n{row['mode']} {row['answer']}" for row in deck_rows(deck)
+        f"{row['card']}\n{row['rule']}\n"
+        + (f"{row['mode']} {row['answer']}" if row["answer"] else f"target {row['target']}")
+        for row in deck_rows(deck)
     ]
     cards = [stimulus.card for stimulus in deck.stimuli]
     title = f"{deck.kind} deck, {len(cards)} cards"

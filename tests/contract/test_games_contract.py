@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import chain, combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,44 +15,85 @@ from small_study import study_table
 from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_task.cards import Card
 from ghostblitz_task.config import StudySettings, validate_settings
-from ghostblitz_task.deck import DECK_KINDS, build_deck, legal_stimuli
-from ghostblitz_task.errors import CardError
+from ghostblitz_task.deck import DECK_KINDS, build_deck, legal_stimuli, levels
+from ghostblitz_task.errors import CardError, ConfigError
 from ghostblitz_task.games import Game, GameSettings, Outcome, Response, available_games, make_game
 from ghostblitz_task.participants import make_participant
 from ghostblitz_task.schema import column
-from ghostblitz_task.scoring import TrialFacts, judge_response, score_trial
+from ghostblitz_task.scoring import chosen_hat_moves, replay_trials
 from ghostblitz_task.screens import Screens
 from ghostblitz_task.studies import Study, simulate_study
 from ghostblitz_task.texts import load_texts
 from ghostblitz_task.trial_log import read_log
 
-GRAB, SHOUT = "asdfghjkl", "qwertzuio"
+GRAB, SHOUT = "asdfghjkl", "qwertyuiozxcvbnm123456789"
 
 
-@pytest.fixture(params=available_games())
-def name(request: pytest.FixtureRequest) -> str:
+def subsets(rules: frozenset[str]) -> list[frozenset[str]]:
+    """Every combination of additional rules, none and all of them among it."""
+    found = (combinations(sorted(rules), n) for n in range(len(rules) + 1))
+    return [frozenset(kept) for kept in chain.from_iterable(found)]
+
+
+def variants() -> list[GameSettings]:
+    """Every game, under every combination of its additional rules and with each hat mover."""
+    found = []
+    for name in available_games():
+        plain = make_game(GameSettings(name))
+        for rules in subsets(plain.additional_rules):
+            found.append(GameSettings(name, rules=rules))
+        if plain.hat_mover is not None:
+            found.append(GameSettings(name, hat_mover="participant"))
+    return found
+
+
+def variant_id(settings: GameSettings) -> str:
+    return "+".join([settings.name, *sorted(settings.rules), *filter(None, [settings.hat_mover])])
+
+
+def cases() -> list[Any]:
+    """The variants; the quick tier has each game plain and with all its rules."""
+    found = []
+    for settings in variants():
+        all_rules = make_game(settings).additional_rules
+        some = settings.rules not in (frozenset(), all_rules) or settings.hat_mover is not None
+        found.append(
+            pytest.param(settings, id=variant_id(settings), marks=[pytest.mark.slow] * some)
+        )
+    return found
+
+
+@pytest.fixture(params=cases())
+def game_settings(request: pytest.FixtureRequest) -> GameSettings:
     return request.param
 
 
 @pytest.fixture
-def game(name: str) -> Game:
-    return make_game(GameSettings(name))
+def game(game_settings: GameSettings) -> Game:
+    return make_game(game_settings)
 
 
-def study_of(name: str, game: Game) -> StudySettings:
-    """A study of any game: its items on the keys of two rows."""
+def study_of(settings: GameSettings, game: Game) -> StudySettings:
+    """A study of any game: what can be grabbed and shouted on the keys of several rows."""
     table = study_table()
-    table["game"] = {"name": name}
+    table["game"] = {"name": settings.name, "rules": sorted(settings.rules)}
+    if settings.hat_mover is not None:
+        table["game"]["hat_mover"] = settings.hat_mover
     table["timing"]["deadline_s"] = 8.0
-    table["responses"] = {"grab_keys": dict(zip(game.item_colours, GRAB, strict=False))}
-    if "shout" in game.modes:
-        table["responses"]["shout_keys"] = dict(zip(game.item_colours, SHOUT, strict=False))
+    table["blocks"][1]["n_trials"] = 40
+    # Some games shout rarely, so that grabs come in long runs.
+    table["sequence"] = {"max_run_mode": None}
+    table["responses"] = {
+        "grab_keys": dict(zip(game.answers("grab"), GRAB, strict=False)),
+        "shout_keys": dict(zip(game.answers("shout"), SHOUT, strict=False)),
+    }
     return validate_settings(table, StudySettings, where="study.toml")
 
 
-def test_name_leads_back_to_the_game(name: str, game: Game) -> None:
-    assert game.name == name
+def test_name_leads_back_to_the_game(game_settings: GameSettings, game: Game) -> None:
+    assert game.name == game_settings.name
     assert make_game(GameSettings(game.name)).item_colours == game.item_colours
+    assert game.rules == game_settings.rules
 
 
 def test_game_has_cards_and_each_has_an_id_of_its_own(game: Game) -> None:
@@ -62,6 +106,7 @@ def test_solutions_stay_within_the_levels_of_the_schema(game: Game) -> None:
     for stimulus in legal_stimuli(game):
         solution = stimulus.solution
         assert solution.rule in column("rule").levels
+        assert stimulus.state == game.initial_state()
         assert solution.mode in game.modes
         assert set(game.modes) <= set(column("mode").levels)
         assert solution.answer_kind in column("answer_kind").levels
@@ -81,27 +126,26 @@ def test_every_legal_card_is_solved_alike_each_time_and_in_each_order(game: Game
 
 
 def test_right_responses_are_among_those_that_can_be_given(game: Game) -> None:
-    possible = {Response(mode, item) for mode in game.modes for item in game.item_colours}
+    possible = {Response(mode, a) for mode in game.modes for a in game.answers(mode)}
     for stimulus in legal_stimuli(game):
         right = game.correct_responses(stimulus)
-        assert right
-        if stimulus.solution.answer_kind == "item":
+        if stimulus.solution.answer_kind != "time":  # A time can be said in several ways.
             assert right <= possible
-        assert Response(stimulus.solution.mode, stimulus.solution.answer) in right
+        assert right & possible == {Response(stimulus.solution.mode, stimulus.solution.answer)}
 
 
 def test_every_response_is_right_or_an_error_that_the_schema_names(game: Game) -> None:
     kinds = {None, *column("error_kind").levels}
-    for stimulus in legal_stimuli(game):
+    for stimulus in legal_stimuli(game)[::7]:
         for mode in game.modes:
-            for item in game.item_colours:
-                response = Response(mode, item)
-                kind = judge_response(response, stimulus, game)
+            for answer in game.answers(mode):
+                response = Response(mode, answer)
+                kind = game.error_kind(response, stimulus)
                 assert kind in kinds
                 assert (kind is None) == (response in game.correct_responses(stimulus))
 
 
-def test_game_is_pure(name: str, game: Game) -> None:
+def test_game_is_pure(game_settings: GameSettings, game: Game) -> None:
     """Nothing that is asked of a game changes what it says next."""
     stimuli = legal_stimuli(game)
     state = game.initial_state()
@@ -110,7 +154,7 @@ def test_game_is_pure(name: str, game: Game) -> None:
             outcome = Outcome(next(iter(game.correct_responses(stimulus))), correct)
             game.advance(state, stimulus, outcome)
     assert game.initial_state() == state
-    assert legal_stimuli(game) == stimuli == legal_stimuli(make_game(GameSettings(name)))
+    assert legal_stimuli(game) == stimuli == legal_stimuli(make_game(game_settings))
 
 
 @pytest.mark.parametrize("text", ["", "x", "dragon:red", "ghost:pink", "ghost:white ghost:white"])
@@ -121,20 +165,53 @@ def test_illegal_cards_are_refused_with_a_code(game: Game, text: str) -> None:
 
 
 def test_every_kind_of_deck_is_built_from_legal_cards(game: Game) -> None:
-    legal = {s.card.card_id for s in legal_stimuli(game)}
     for kind in DECK_KINDS:
         if kind != "legal" and game.deck_margins(kind) is None:
             continue
         deck = build_deck(game, kind=kind, rng=np.random.default_rng(1))
         ids = [s.card.card_id for s in deck.stimuli]
         assert len(set(ids)) == len(ids)
-        assert set(ids) <= legal
+        for stimulus in deck.stimuli:
+            assert len(stimulus.card.depicted) == game.n_pictures
+            assert len({p.colour for p in stimulus.card.depicted}) == game.n_pictures
+            again = game.stimulus(game.parse(str(stimulus.card)), game.initial_state())
+            assert again == stimulus
+            assert stimulus.solution.answer in game.answers(stimulus.solution.mode)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [k for k in DECK_KINDS if k != "legal"])
+@pytest.mark.parametrize("name", available_games())
+def test_deck_margins_hold_over_100_seeds_and_every_card_has_one_answer_under_all_rules(
+    name: str, kind: str
+) -> None:
+    game = make_game(GameSettings(name))
+    margins = game.deck_margins(kind)
+    if margins is None:
+        with pytest.raises(ConfigError, match=f"no {kind} deck"):
+            build_deck(game, kind=kind, rng=np.random.default_rng(0))
+        return
+    ruled = [make_game(GameSettings(name, rules=r)) for r in subsets(game.additional_rules)]
+    decks = set()
+    for seed in range(100):
+        deck = build_deck(game, kind=kind, rng=np.random.default_rng(seed))
+        assert len(deck.stimuli) == margins.n_cards
+        for factor, quotas in margins.quotas.items():
+            found = Counter(
+                level for s in deck.stimuli for level in levels(s, factor, margins=margins)
+            )
+            assert {level: found[level] for level in quotas} == dict(quotas)
+        for other in ruled:
+            for stimulus in deck.stimuli:
+                other.stimulus(stimulus.card, other.initial_state())
+        decks.add(frozenset(s.card.card_id for s in deck.stimuli))
+    assert len(decks) == 100
 
 
 def test_perfect_participant_is_always_right_and_its_log_reads_and_scores_again(
-    tmp_path: Path, name: str, game: Game
+    tmp_path: Path, game_settings: GameSettings, game: Game
 ) -> None:
-    settings = study_of(name, game)
+    settings = study_of(game_settings, game)
     study = Study(tmp_path, settings, game, Screens(settings, game, load_texts("en")))
     (path,) = simulate_study(study, tmp_path / "out", n_participants=1, seed=1, model="perfect")
     run = read_log(path)
@@ -142,12 +219,17 @@ def test_perfect_participant_is_always_right_and_its_log_reads_and_scores_again(
     trials = list(run.of_type("trial"))
     assert len(trials) == sum(block.n_trials for block in settings.blocks)
     assert all(t["correct"] and t["error_kind"] is None for t in trials)
-    state = game.initial_state()
-    for trial in trials:
-        stimulus = game.stimulus(game.parse(trial["card"]), state)
-        score = score_trial(TrialFacts.from_json(trial), stimulus, game)
-        assert {k: trial[k] for k in score.to_json()} == score.to_json()
-        state = game.advance(state, stimulus, Outcome(score.given, score.correct))
+    moves = chosen_hat_moves(run.records)
+    for replayed in replay_trials(
+        trials, game, study.plan(run.header["seed"]).table, hat_moves=moves
+    ):
+        score, trial = replayed.score.to_json(), replayed.record
+        assert {k: trial[k] for k in score} == score
+        assert trial["hat_over"] == replayed.stimulus.state.hat_over
+        assert trial["answer"] == replayed.stimulus.solution.answer
+    if game.hat_mover is not None:
+        n_moved = sum(t["target"] in ("hat", t["hat_over"]) for t in trials)
+        assert n_moved == sum(r["mover"] is not None for r in run.of_type("hat")) > 0
     loaded = load_dataset(tmp_path / "out").trials
     assert loaded["correct"].all()
     assert list(loaded["rt_s"]) == [t["rt_s"] for t in trials]
@@ -155,9 +237,9 @@ def test_perfect_participant_is_always_right_and_its_log_reads_and_scores_again(
 
 @pytest.mark.parametrize("model", ["guessing", "ex-gaussian"])
 def test_log_of_any_participant_loads_and_is_scored_as_it_was(
-    tmp_path: Path, name: str, game: Game, model: str
+    tmp_path: Path, game_settings: GameSettings, game: Game, model: str
 ) -> None:
-    settings = study_of(name, game)
+    settings = study_of(game_settings, game)
     study = Study(tmp_path, settings, game, Screens(settings, game, load_texts("en")))
     (path,) = simulate_study(study, tmp_path / "out", n_participants=1, seed=2, model=model)
     loaded = load_dataset(tmp_path / "out").trials
@@ -172,5 +254,5 @@ def test_participants_of_every_model_answer_with_what_can_be_done(game: Game) ->
         participant = make_participant(model, rng)
         for stimulus in legal_stimuli(game):
             for planned in participant.respond(stimulus, game, rng):
-                assert planned.response.mode in game.modes
+                assert planned.response.answer in game.answers(planned.response.mode)
                 assert planned.hold_s > 0

@@ -15,12 +15,17 @@ ITEM_COLOURS = {"ghost": "white", "chair": "red", "bottle": "green", "book": "bl
 GRAB_KEYS = {"ghost": "a", "chair": "s", "bottle": "d", "book": "f", "mouse": "g"}
 SHOUT_KEYS = {"ghost": "q", "chair": "w", "bottle": "e", "book": "r", "mouse": "t"}
 
+SPOOKY_GRAB_KEYS = {"ghost": "a", "hat": "s", "bottle": "d", "barrel": "f", "mouse": "g"}
+SPOOKY_SHOUT_KEYS = {"ghost": "q", "hat": "w", "bottle": "e", "barrel": "r", "mouse": "t"}
+
 
 def study_table(game: str = "classic") -> dict[str, Any]:
     """The settings as they stand in a TOML file: 4 practice trials, then blocks of 6 and 6."""
     responses: dict[str, Any] = {"grab_keys": dict(GRAB_KEYS)}
     if game == "grab-or-shout":
         responses["shout_keys"] = dict(SHOUT_KEYS)
+    if game == "spooky-doo":
+        responses = {"grab_keys": dict(SPOOKY_GRAB_KEYS), "shout_keys": dict(SPOOKY_SHOUT_KEYS)}
     return {
         "study": {"id": "small", "title": "A small study"},
         "game": {"name": game},

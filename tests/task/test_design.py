@@ -215,7 +215,7 @@ def test_same_seed_same_plan_and_another_seed_another() -> None:
 )  # fmt: skip
 def test_hash_sees_whatever_changes_the_sequence(change: Any) -> None:
     plan = planned("classic", 7, FULL)
-    changed = Plan(plan.blocks, (change(plan.trials[0]), *plan.trials[1:]), plan.report)
+    changed = Plan(plan.blocks, (change(plan.trials[0]), *plan.trials[1:]), plan.report, plan.table)
     assert changed.sha256 != plan.sha256
 
 

@@ -25,8 +25,9 @@ from ghostblitz_task.games import (
     item_role,
     make_game,
 )
+from ghostblitz_task.solving import state_of
 
-VECTOR_FILES = ("classic.jsonl", "grab-or-shout.jsonl")
+VECTOR_FILES = ("classic.jsonl", "grab-or-shout.jsonl", "spooky-doo.jsonl", "five-to-twelve.jsonl")
 FIVE = tuple(ITEM_COLOURS)
 
 
@@ -34,13 +35,14 @@ def test_vector(vector: dict[str, Any] | None, shared: Path) -> None:
     assert vector is not None, f"{shared} holds no {' and '.join(VECTOR_FILES)}"
     rules = frozenset(vector.get("rules", ()))
     game = make_game(GameSettings(vector["game"], rules=rules))
+    state = state_of(game, vector.get("hat_over"))
     expected = vector["expect"]
     if "error" in expected:
         with pytest.raises(CardError, match=r"card") as caught:
-            game.stimulus(game.parse(vector["card"]), game.initial_state())
+            game.stimulus(game.parse(vector["card"]), state)
         assert caught.value.code == expected["error"]
         return
-    solution = game.stimulus(game.parse(vector["card"]), game.initial_state()).solution
+    solution = game.stimulus(game.parse(vector["card"]), state).solution
     assert {name: getattr(solution, name) for name in expected} == expected
 
 

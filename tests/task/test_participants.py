@@ -19,7 +19,6 @@ from ghostblitz_task.participants import (
     PerfectParticipant,
     make_participant,
 )
-from ghostblitz_task.scoring import judge_response
 
 GAME = make_game(GameSettings("grab-or-shout"))
 CLASSIC = make_game(GameSettings("classic"))
@@ -52,7 +51,7 @@ def test_perfect_participant_is_always_right_and_never_late() -> None:
     for game in (GAME, CLASSIC):
         for stimulus, presses in ask(PerfectParticipant(), 3000, game=game):
             assert len(presses) == 1
-            assert judge_response(presses[0].response, stimulus, game) is None
+            assert game.error_kind(presses[0].response, stimulus) is None
             assert 0.15 <= presses[0].latency_s < 8
 
 
@@ -71,12 +70,12 @@ def test_perfect_participant_keeps_the_studys_deadline(deadline_s: float) -> Non
 
 def test_guessing_participant_is_at_chance_in_item_and_mode() -> None:
     answered = ask(GuessingParticipant(), N)
-    n_right = sum(judge_response(p.response, s, GAME) is None for s, (p,) in answered)
+    n_right = sum(GAME.error_kind(p.response, s) is None for s, (p,) in answered)
     assert within_sampling_error(n_right, N, 1 / 10)
     items = Counter(p.response.answer for _, (p,) in answered)
     assert all(within_sampling_error(items[item], N, 1 / 5) for item in GAME.item_colours)
     classic = ask(GuessingParticipant(), N, game=CLASSIC)
-    n_right = sum(judge_response(p.response, s, CLASSIC) is None for s, (p,) in classic)
+    n_right = sum(CLASSIC.error_kind(p.response, s) is None for s, (p,) in classic)
     assert within_sampling_error(n_right, N, 1 / 5)
 
 
@@ -126,7 +125,7 @@ def test_each_lure_is_chosen_with_its_probability() -> None:
     kinds = {"neither": "rule_confusion", "shape": "shape_capture", "colour": "colour_capture"}
     for rule, by_role in p_lure.items():
         answered = ask(quiet(p_lure=p_lure), N, rule=rule)
-        found = Counter(judge_response(p.response, s, GAME) for s, (p,) in answered)
+        found = Counter(GAME.error_kind(p.response, s) for s, (p,) in answered)
         for role, p in by_role.items():
             assert within_sampling_error(found[kinds[role]], N, p), (rule, role)
         assert within_sampling_error(found[None], N, 1 - sum(by_role.values()))
@@ -135,7 +134,7 @@ def test_each_lure_is_chosen_with_its_probability() -> None:
 def test_share_of_a_role_that_a_card_lacks_goes_to_the_right_answer() -> None:
     p_lure = {"direct": {}, "exclusion": {"neither": 0.3, "shape": 0.2}}
     answered = ask(quiet(p_lure=p_lure), N, rule="exclusion")
-    found = Counter(judge_response(p.response, s, GAME) for s, (p,) in answered)
+    found = Counter(GAME.error_kind(p.response, s) for s, (p,) in answered)
     assert within_sampling_error(found["shape_capture"], N, 0.2)
     assert within_sampling_error(found[None], N, 0.8)
 
@@ -149,7 +148,7 @@ def test_items_of_a_role_are_chosen_evenly() -> None:
 
 def test_mode_errors_misses_and_early_presses_have_their_probabilities() -> None:
     wrong = ask(quiet(p_wrong_mode=0.1), N)
-    n = sum(judge_response(p.response, s, GAME) == "wrong_mode" for s, (p,) in wrong)
+    n = sum(GAME.error_kind(p.response, s) == "wrong_mode" for s, (p,) in wrong)
     assert within_sampling_error(n, N, 0.1)
     both = [presses for _, presses in ask(quiet(p_both_modes=0.05), N) if len(presses) == 2]
     assert within_sampling_error(len(both), N, 0.05)

@@ -17,7 +17,6 @@ from ghostblitz_task.scoring import (
     Score,
     TrialEvent,
     TrialFacts,
-    judge_response,
     responses_in_time,
     score_trial,
 )
@@ -175,7 +174,7 @@ def test_error_is_named_by_what_drew_it(case, mode: str, answer: str, kind: str 
 
 def test_item_that_is_depicted_and_whose_colour_is_shown_is_both_captures() -> None:
     case = solved("ghost:blue book:white mouse:red", "classic", n_pictures=3)
-    assert judge_response(Response("grab", "ghost"), *case) == "shape_and_colour_capture"
+    assert case[1].error_kind(Response("grab", "ghost"), case[0]) == "shape_and_colour_capture"
 
 
 def test_error_kinds_by_brute_force_over_all_cards_and_responses() -> None:
@@ -189,7 +188,7 @@ def test_error_kinds_by_brute_force_over_all_cards_and_responses() -> None:
         right = (matching or free)[0]
         mode = "shout" if "book" in shown else "grab"
         for given_mode, item in product(("grab", "shout"), ITEM_COLOURS):
-            kind = judge_response(Response(given_mode, item), stimulus, game)
+            kind = game.error_kind(Response(given_mode, item), stimulus)
             seen.add(kind)
             if item == right:
                 expected = None if given_mode == mode else "wrong_mode"
