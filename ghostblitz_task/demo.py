@@ -7,7 +7,7 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -17,7 +17,7 @@ from ghostblitz_task.errors import ApparatusError, ConfigError, LogError
 from ghostblitz_task.participants import make_participant
 from ghostblitz_task.robot.script import Action, script_session, taps_like
 from ghostblitz_task.seeds import rng_for
-from ghostblitz_task.studies import LOG_FOLDER, Study, open_study
+from ghostblitz_task.studies import LOG_FOLDER, Study, open_card_study
 from ghostblitz_task.trial_log import log_path, read_log
 from ghostblitz_task.virtual_display import VirtualDisplay, virtual_display
 
@@ -39,7 +39,7 @@ def run_demo(*, human: bool, dataset: Path | None, say: Callable[[str], object])
     dataset = dataset or _next_free(Path("data"))
     participant = _PARTICIPANT[human]
     with as_file(files("ghostblitz_task") / "demo_study") as study_folder:
-        study = open_study(study_folder)
+        study = open_card_study(study_folder)
         if human:
             _play_as_person(study, dataset, participant, say)
         else:
@@ -109,11 +109,13 @@ def play_with_robot(
     participant: str,
     seed: int,
     picture: Path | None,
+    others: Sequence[str] = (),
     resume: bool = False,
 ) -> Path:
     """Run a session and the robot, each as a process of its own, on the current display.
 
-    With `resume`, the session is taken up where it stopped, and keeps its seed.
+    The robot presses the keys of `others` too. With `resume`, the session is taken up where it
+    stopped, and keeps its seed.
 
     Returns
     -------
@@ -140,6 +142,7 @@ def play_with_robot(
         "actions": [action.to_json() for action in actions],
     }
     command = _run_command(study, dataset, participant)
+    command += [part for other in others for part in ("--with", other)]
     command += ["--resume"] if resume else ["--seed", str(seed), "--robot"]
     session = subprocess.Popen(command)
     robot = subprocess.Popen(

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from ghostblitz_task.design import Plan, TrialPlan
 from ghostblitz_task.screens import Screen, Screens
 
-__all__ = ["BlockStep", "ScreenStep", "outline"]
+__all__ = ["BlockStep", "PileStep", "ScreenStep", "outline"]
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenStep:
-    """A self-paced screen, and what a wrong key brings instead."""
+    """A self-paced screen, what a wrong key brings instead, and whether trials come after it."""
 
     screen: Screen
     again: Screen | None = None
+    block_begins: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,14 @@ class BlockStep:
     block_index: int
 
 
+@dataclass(frozen=True, slots=True)
+class PileStep:
+    """All planned trials are done; what went back under the pile comes again, if anything did."""
+
+
 def outline(
     plan: Plan, screens: Screens, *, first_trial: int = 0
-) -> Iterator[ScreenStep | BlockStep | TrialPlan]:
+) -> Iterator[ScreenStep | BlockStep | PileStep | TrialPlan]:
     """Return what comes in a session, in order; a resumed one starts at `first_trial`.
 
     Instructions are given once; the keys are checked each time, since the machine may be
@@ -47,8 +53,10 @@ def outline(
         if not trials:
             continue
         yield BlockStep(block_index)
-        yield ScreenStep(screens.block_intro(block, number=done, n_blocks=n_tests))
+        intro = screens.block_intro(block, number=done, n_blocks=n_tests)
+        yield ScreenStep(intro, block_begins=True)
         yield from trials
         if block.phase == "test" and done < n_tests:
             yield ScreenStep(screens.block_break(done=done, n_blocks=n_tests))
+    yield PileStep()
     yield ScreenStep(screens.end())

@@ -19,7 +19,7 @@ from ghostblitz_task.session import SessionOutcome
 from ghostblitz_task.session_header import SessionIdentity
 from ghostblitz_task.studies import (
     LOG_FOLDER,
-    Study,
+    RunnableStudy,
     begin_dataset,
     find_resumable,
     log_session,
@@ -42,6 +42,8 @@ class RunRequest:
         The study's folder.
     participant_id : str
         Kept to the letter; refused if it cannot stand in a file name.
+    others : tuple of str
+        Ids of those in the other seats, in studies for several at one machine.
     dataset : Path or None
         Where the data go; null for ``data/<study id>`` in the working directory.
     session : int
@@ -62,6 +64,7 @@ class RunRequest:
 
     study: Path
     participant_id: str
+    others: tuple[str, ...] = ()
     dataset: Path | None = None
     session: int = 1
     seed: int | None = None
@@ -113,17 +116,26 @@ def run_study(
         )
 
 
-def _begin(request: RunRequest, study: Study, dataset: Path) -> tuple[Study, SessionIdentity]:
+def _begin(
+    request: RunRequest, study: RunnableStudy, dataset: Path
+) -> tuple[RunnableStudy, SessionIdentity]:
     seed = secrets.randbits(32) if request.seed is None else request.seed
-    study.plan(seed)  # What cannot be met is refused before anything is written.
+    study.check(seed)  # What cannot be met is refused before anything is written.
     logs = begin_dataset(study, dataset)
     identity = new_identity(
-        logs, request.participant_id, session=request.session, seed=seed, source=request.source
+        logs,
+        request.participant_id,
+        session=request.session,
+        seed=seed,
+        source=request.source,
+        others=request.others,
     )
     return study, identity
 
 
-def _resume(request: RunRequest, study: Study, dataset: Path) -> tuple[Study, SessionIdentity]:
+def _resume(
+    request: RunRequest, study: RunnableStudy, dataset: Path
+) -> tuple[RunnableStudy, SessionIdentity]:
     run = find_resumable(dataset / LOG_FOLDER, request.participant_id, session=request.session)
     if request.seed is not None and request.seed != run.header["seed"]:
         raise ConfigError(
@@ -151,7 +163,7 @@ def _check_display() -> None:
         ) from error
 
 
-def _open_window(study: Study, settings: ApparatusSettings) -> Apparatus:
+def _open_window(study: RunnableStudy, settings: ApparatusSettings) -> Apparatus:
     try:
         _check_display()
         from ghostblitz_task.apparatus.psychopy_window import PsychoPyApparatus
@@ -162,9 +174,9 @@ def _open_window(study: Study, settings: ApparatusSettings) -> Apparatus:
         ) from error
     return PsychoPyApparatus(
         settings,
-        palette=study.screens.palette,
-        extent_deg=study.screens.extent_deg(),
-        pointer_visible=study.settings.responses.pointer,
+        palette=study.palette,
+        extent_deg=study.extent_deg,
+        pointer_visible=study.pointer_visible,
     )
 
 

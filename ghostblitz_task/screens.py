@@ -6,111 +6,56 @@ right and y up.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ghostblitz_task.cards import Card, Picture
-from ghostblitz_task.config import BlockSettings, StudySettings
-from ghostblitz_task.deck import legal_stimuli
-from ghostblitz_task.drawing import Palette, card_size_deg, card_svg, item_svg, load_palette
-from ghostblitz_task.errors import ConfigError
-from ghostblitz_task.games import Game, Mode, Stimulus
-from ghostblitz_task.texts import InstructionPage, Texts
+from ghostblitz_task.cards import TIMED_ITEM, Card, Picture, is_clock_time
+from ghostblitz_task.config import BlockSettings, PlayerKeys, StudySettings
+from ghostblitz_task.drawing import Palette, card_svg, load_palette, picture_svg
+from ghostblitz_task.examples import study_features
+from ghostblitz_task.games import Game, GameState, Mode, Stimulus
+from ghostblitz_task.instructions import (
+    GO_ON_Y,
+    LINE_DEG,
+    PAGE_HEIGHT_DEG,
+    TEXT_TOP_Y,
+    TITLE_DEG,
+    TITLE_Y,
+    Instructions,
+    Page,
+)
+from ghostblitz_task.screen_elements import (
+    LINE_HEIGHT,
+    TEXT_DEG,
+    WRAP_DEG,
+    Bar,
+    Drawing,
+    Element,
+    Line,
+    Patch,
+    Screen,
+    Words,
+    balanced,
+    box_of,
+    text_width_deg,
+)
+from ghostblitz_task.table_drawings import swatch_svg
+from ghostblitz_task.table_layout import TableLayout
+from ghostblitz_task.texts import Texts
 
 __all__ = ["Bar", "Drawing", "Element", "Line", "Patch", "Screen", "Screens", "Words"]
 
-#: State of the square in the corner: dark, white with the card, or one of two greys, in turn,
-#: while a screen waits for a key.
-Patch = Literal["off", "card", "waiting", "waiting-next"]
 FeedbackKind = Literal["right", "wrong", "early", "late"]
 
-_RULES = ("direct", "exclusion")
-_TITLE_DEG = 1.1
-_TEXT_DEG = 0.75
-_LABEL_DEG = 0.7
-_WRAP_DEG = 26.0
-#: What titles, texts and examples need, from top to bottom.
-_PAGE_HEIGHT_DEG = 16.4
-#: The items' circle is flatter than round, as screens are.
-_FLATTEN = 0.6
-# Up to seven items leave a gap at the bottom, where words and the progress bar stand.
-_ARC_FROM_DEG, _ARC_TO_DEG, _MOST_ON_ARC = 198.0, -18.0, 7
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """An SVG at a place."""
-
-    svg: str
-    x_deg: float
-    y_deg: float
-    width_deg: float
-    height_deg: float
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A text centred at a place, or below it with `hangs`, however many lines it takes."""
-
-    text: str
-    x_deg: float
-    y_deg: float
-    height_deg: float = _TEXT_DEG
-    bold: bool = False
-    wrap_deg: float = _WRAP_DEG
-    hangs: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A straight line."""
-
-    from_deg: tuple[float, float]
-    to_deg: tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A progress bar; `fraction` of it is filled."""
-
-    fraction: float
-    x_deg: float
-    y_deg: float
-    width_deg: float
-    height_deg: float
-
-
-Element = Drawing | Words | Line | Bar
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Screen:
-    """One screen.
-
-    Attributes
-    ----------
-    name : str
-        As in the log.
-    table : tuple of Element
-        What lies on the table on every screen of a block; may be drawn once and kept.
-    elements : tuple of Element
-        The rest, drawn above it.
-    patch : str
-        State of the square in the corner.
-    awaits_key : str or None
-        The key that ends a self-paced screen.
-    stimulus : Stimulus or None
-        The card that asks for a response, for apparatus that answer by themselves.
-    """
-
-    name: str
-    elements: tuple[Element, ...] = ()
-    table: tuple[Element, ...] = ()
-    patch: Patch = "off"
-    awaits_key: str | None = None
-    stimulus: Stimulus | None = None
+# A text in the middle of the table keeps this far from the items at both sides, and is no wider.
+_MIDDLE_MARGIN_DEG, _MOST_MIDDLE_DEG = 0.6, 17.0
+_TABLE_TITLE_Y, _TABLE_TEXT_Y = 2.6, 1.6
+# The hat and the item below it, in the place of the card, and the items it can go over.
+_HAT_HEIGHT_DEG, _CHOICE_DEG, _CHOICE_SPACING_DEG = 5.8, 2.4, 4.0
+_CHOICE_Y, _CHOICE_KEY_DEG = -0.9, 1.7
+_CHECK_ITEM_DEG, _CHECK_SWATCH_DEG = 6.0, 4.0
+_CHECK_TITLE_Y, _CHECK_TITLE_ABOVE_Y, _CHECK_NAME_Y, _CHECK_MARK_DEG = 6.2, 7.2, 4.8, 1.8
 
 
 @dataclass(frozen=True)
@@ -122,11 +67,19 @@ class Screens:
     texts: Texts
     key_labels: Mapping[str, str] = field(default_factory=dict)
     palette: Palette = field(init=False)
-    table: tuple[Element, ...] = field(init=False)
+    layout: TableLayout = field(init=False)
+    _tables: Mapping[str | None, tuple[Element, ...]] = field(init=False)
+    _masked: tuple[Element, ...] | None = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "palette", load_palette(self.settings.display.palette))
-        object.__setattr__(self, "table", tuple(self._table(with_keys=True)))
+        palette = load_palette(self.settings.display.palette)
+        layout = TableLayout(self.settings, self.game, self.texts, palette, self.key_name)
+        masked = self.settings.display.tabletop == "masked"
+        tables = {table.hat_over: layout.table(table.hat_over) for table in self.tables()}
+        object.__setattr__(self, "palette", palette)
+        object.__setattr__(self, "layout", layout)
+        object.__setattr__(self, "_tables", tables)
+        object.__setattr__(self, "_masked", layout.masked_table() if masked else None)
 
     def with_key_labels(self, labels: Mapping[str, str]) -> Screens:
         """Return the screens as they are on a keyboard with these labels."""
@@ -138,265 +91,246 @@ class Screens:
 
     # --- the table ---------------------------------------------------------------------------
 
+    def tables(self) -> tuple[GameState, ...]:
+        """Return each table there can be, as far as it can be seen."""
+        return tuple(GameState(hat_over=i) for i in self.game.hideable) or (GameState(),)
+
     def item_places(self) -> Mapping[str, tuple[float, float]]:
         """Return where each item lies round the card, in degrees."""
-        items = self.settings.items
-        if len(items) <= _MOST_ON_ARC:
-            step = (_ARC_TO_DEG - _ARC_FROM_DEG) / max(len(items) - 1, 1)
-        else:
-            step = -360.0 / len(items)
-        radius_deg = self.settings.display.items_radius_deg
-        places = {}
-        for i, item in enumerate(items):
-            angle = math.radians(_ARC_FROM_DEG + i * step)
-            places[item] = (
-                radius_deg * math.cos(angle),
-                radius_deg * _FLATTEN * math.sin(angle),
-            )
-        return places
+        return self.layout.item_places
 
     def item_at(self, x_deg: float, y_deg: float) -> str | None:
         """Return the item at a place, if there is one."""
-        half = self.settings.display.item_deg / 2
-        for item, (x, y) in self.item_places().items():
-            if abs(x_deg - x) <= half and abs(y_deg - y) <= half:
-                return item
-        return None
+        return self.layout.item_at(x_deg, y_deg)
 
     def extent_deg(self) -> tuple[float, float]:
         """Return the width and height, in degrees, that a screen must have at least."""
-        half = self.settings.display.item_deg / 2
-        places = self.item_places().values()
-        width = 2 * max(abs(x) for x, _ in places) + 2 * half
-        # Labels stand below the items, so they count for the lower ones only.
-        height = 2 * max(half + (y if y > 0 else 2 * _LABEL_DEG - y) for _, y in places)
-        return max(width, _WRAP_DEG), max(height, _PAGE_HEIGHT_DEG)
+        width, height = self.layout.extent_deg()
+        return max(width, WRAP_DEG), max(height, PAGE_HEIGHT_DEG)
 
     def check_drawable(self) -> None:
-        """Refuse items and colours that there is no drawing for, before anything opens.
+        """Refuse what cannot be drawn, or not without overlap, before anything opens.
 
         Raises
         ------
         ConfigError
-            Naming the item or colour, or cards that would cover the items round them.
+            Naming the item or colour, or the things that would cover each other.
         """
-        colours = sorted(set(self.game.item_colours.values()))
-        for item in self.game.item_colours:
-            for colour in colours:
-                item_svg(item, colour, self.palette)
-        width, height = self._card_size()
-        half = self.settings.display.item_deg / 2
-        for item, (x, y) in self.item_places().items():
-            if abs(x) < width / 2 + half and abs(y) < height / 2 + half:
-                raise ConfigError(
-                    f"display.items_radius_deg: the card ({width:g} x {height:g} degrees) would "
-                    f"cover the {item}; a larger radius or smaller pictures are needed"
-                )
+        self.layout.check_drawable()
 
-    def _card_size(self) -> tuple[float, float]:
-        pictures = tuple(Picture(i, c) for i, c in self.game.item_colours.items())
-        card = Card(pictures[: self.game.n_pictures])
-        return card_size_deg(card, picture_deg=self.settings.display.picture_deg)
+    def _table(self, state: GameState) -> tuple[Element, ...]:
+        """Return the table as it lies in and between trials.
 
-    def _item(self, item: str, x: float, y: float, *, size_deg: float) -> Drawing:
-        svg = item_svg(item, self.game.item_colours[item], self.palette)
-        return Drawing(svg, x, y, size_deg, size_deg)
+        A masked one stays so between trials too: what was put on it last must be remembered from
+        one move of the hat to the next, not from a glance before each card.
+        """
+        return self._tables[state.hat_over] if self._masked is None else self._masked
 
-    def _table(self, *, with_keys: bool) -> Iterator[Element]:
-        size_deg = self.settings.display.item_deg
-        for item, (x, y) in self.item_places().items():
-            yield self._item(item, x, y, size_deg=size_deg)
-            if with_keys:
-                label = self._key_label("grab", item)
-                if "shout" in self.game.modes:
-                    label += "   " + self._key_label("shout", item)
-                yield Words(label, x, y - size_deg / 2 - _LABEL_DEG * 0.6, _LABEL_DEG)
-
-    def _key_label(self, mode: Mode, item: str) -> str:
-        responses, prompts = self.settings.responses, self.texts.prompts
-        if mode == "grab":
-            return prompts.grab_key.format(key=self.key_name(responses.grab_keys[item]))
-        return prompts.shout_key.format(key=self.key_name(responses.shout_keys[item]))
+    def middle_deg(self, *, bottom: float, top: float) -> float:
+        """Return how wide words in the middle of the table may be, between two heights."""
+        free_deg = self.layout.free_width_deg(bottom=bottom, top=top)
+        return min(free_deg - 2 * _MIDDLE_MARGIN_DEG, _MOST_MIDDLE_DEG)
 
     # --- trials ------------------------------------------------------------------------------
 
-    def fixation(self) -> Screen:
+    def fixation(self, state: GameState) -> Screen:
         """Return the cross in the middle."""
         cross = (Line((-0.4, 0), (0.4, 0)), Line((0, -0.4), (0, 0.4)))
-        return Screen("fixation", cross, self.table)
+        return Screen("fixation", cross, self._table(state))
 
     def card(self, stimulus: Stimulus) -> Screen:
         """Return the card that asks for a response; the patch is white as long as it is shown."""
-        drawing = self._card(stimulus.card, 0, 0, scale=1)
-        return Screen("card", (drawing,), self.table, patch="card", stimulus=stimulus)
+        drawing = self._card(stimulus.card)
+        table = self._table(stimulus.state)
+        return Screen("card", (drawing,), table, patch="card", stimulus=stimulus)
 
-    def feedback(self, kind: FeedbackKind) -> Screen:
+    def feedback(self, kind: FeedbackKind, state: GameState) -> Screen:
         """Return what is said after a trial."""
         text: str = getattr(self.texts.feedback, kind)
-        return Screen(f"feedback-{kind}", (Words(text, 0, 0, 1.4, bold=True),), self.table)
+        words = Words(text, 0, 0, 1.4, bold=True)
+        return Screen(f"feedback-{kind}", (words,), self._table(state))
 
-    def blank(self) -> Screen:
+    def blank(self, state: GameState) -> Screen:
         """Return the table without a card, between trials."""
-        return Screen("inter-trial", (), self.table)
+        return Screen("inter-trial", (), self._table(state))
 
-    def _card(self, card: Card, x: float, y: float, *, scale: float) -> Drawing:
-        picture_deg = self.settings.display.picture_deg
-        width, height = card_size_deg(card, picture_deg=picture_deg)
-        svg = card_svg(card, self.palette, picture_deg=picture_deg)
-        return Drawing(svg, x, y, width * scale, height * scale)
+    def hat_moved(self, state: GameState) -> Screen:
+        """Return what tells where the hat goes: the item, the hat above it, and its name."""
+        hidden = str(state.hat_over)
+        text = self.texts.hat.moved.format(item=self.texts.item(hidden))
+        hat = self._instructions().hat_above(hidden, 0, -0.9, height_deg=_HAT_HEIGHT_DEG)
+        words = Words(balanced(text, self.middle_deg(bottom=-4.0, top=3.2)), 0, 2.8)
+        return Screen("hat-moved", (words, hat), self._tables[state.hat_over])
+
+    def hat_choice(self, state: GameState, choices: tuple[str, ...], *, seat: int = 0) -> Screen:
+        """Return the screen that asks over which item the hat shall go; a player's among several.
+
+        `seat` is the player's, from 0, whose keys are awaited.
+        """
+        keys = self.settings.responses.players[seat].grab_keys
+        text = self.texts.hat.choose
+        if self.layout.keys.n_players > 1:
+            text = f"{self.texts.player(seat)}: {text}"
+        text = balanced(text, self.middle_deg(bottom=1.0, top=3.2))
+        words = Words(text, 0, 3.2, hangs=True)
+        elements: list[Element] = [words]
+        y = min(_CHOICE_Y, box_of(words).bottom - _CHOICE_DEG / 2 - 0.2)
+        for i, item in enumerate(choices):
+            x = (i - (len(choices) - 1) / 2) * _CHOICE_SPACING_DEG
+            elements.append(self.layout.item(item, x, y, size_deg=_CHOICE_DEG))
+            key = self.layout.keys.label("grab", item, seat=seat)
+            elements.append(Words(key, x, y - _CHOICE_KEY_DEG))
+        return Screen(
+            "hat-choice",
+            tuple(elements),
+            self._tables[state.hat_over],
+            awaits_keys=tuple(keys[item] for item in choices),
+        )
+
+    def _card(self, card: Card) -> Drawing:
+        # All cards are of one size: a picture in a mirror must not be told by a smaller card.
+        width_deg, height_deg = self.layout.card_deg
+        svg = card_svg(card, self.palette, width_deg=width_deg, picture_deg=self.layout.picture_deg)
+        return Drawing(svg, 0, 0, width_deg, height_deg)
 
     # --- self-paced screens ------------------------------------------------------------------
 
     def key_check(self) -> Iterator[tuple[Screen, Screen]]:
-        """For each response key, the screen that asks for it, and the one after a wrong key."""
-        responses, texts = self.settings.responses, self.texts
+        """For each response key, the screen that asks for it, and the one after a wrong key.
+
+        Several players try their keys one after the other.
+        """
+        several = self.layout.keys.n_players > 1
+        for seat, player in enumerate(self.settings.responses.players):
+            whose = self._whose_check(seat) if several else ()
+            name = f"key-check-player-{seat + 1}" if several else "key-check"
+            yield from self._key_check_of(player, whose, name)
+
+    def _whose_check(self, seat: int) -> tuple[Element, ...]:
+        """Return whose turn it is to try the keys: a mark and a name, side by side."""
+        name = self.texts.player(seat)
+        name_deg = text_width_deg(name, TITLE_DEG, bold=True)
+        left = -(_CHECK_MARK_DEG + 0.5 + name_deg) / 2
+        mark_x, name_x = left + _CHECK_MARK_DEG / 2, left + _CHECK_MARK_DEG + 0.5 + name_deg / 2
+        return (
+            self.layout.keys.mark(seat, mark_x, _CHECK_NAME_Y, size_deg=_CHECK_MARK_DEG),
+            Words(name, name_x, _CHECK_NAME_Y, TITLE_DEG, bold=True),
+        )
+
+    def _key_check_of(
+        self, player: PlayerKeys, whose: tuple[Element, ...], prefix: str
+    ) -> Iterator[tuple[Screen, Screen]]:
+        texts = self.texts
         rows: list[tuple[Mode, Mapping[str, str], str]] = [
-            ("grab", responses.grab_keys, texts.key_check.grab)
+            ("grab", player.grab_keys, texts.key_check.grab)
         ]
         if "shout" in self.game.modes:
-            rows.append(("shout", responses.shout_keys, texts.key_check.shout))
+            rows.append(("shout", player.shout_keys, texts.key_check.shout))
         for mode, keys, text in rows:
-            for item in self.settings.items:
-                key = self.key_name(keys[item])
-                ask = text.format(item=texts.item(item), key=key)
-                elements = (
-                    Words(texts.key_check.title, 0, 6.2, _TITLE_DEG, bold=True),
-                    self._item(item, 0, 0.5, size_deg=6),
+            for answer in sorted(keys, key=self._place_in_check):
+                key = self.key_name(keys[answer])
+                ask = text.format(item=texts.answer(answer), key=key)
+                title_y = _CHECK_TITLE_ABOVE_Y if whose else _CHECK_TITLE_Y
+                elements: tuple[Element, ...] = (
+                    Words(texts.key_check.title, 0, title_y, TITLE_DEG, bold=True),
+                    *whose,
+                    self._drawn_answer(answer),
                     Words(ask, 0, -4.6),
                 )
-                name = f"key-check-{mode}-{item}"
+                name = f"{prefix}-{mode}-{answer}"
                 again = Words(texts.key_check.wrong.format(pressed="{pressed}", key=key), 0, -6.4)
                 yield (
-                    Screen(name, elements, awaits_key=keys[item]),
-                    Screen(name, (*elements, again), awaits_key=keys[item]),
+                    Screen(name, elements, awaits_keys=(keys[answer],)),
+                    Screen(name, (*elements, again), awaits_keys=(keys[answer],)),
                 )
 
+    def _drawn_answer(self, answer: str) -> Element:
+        """Draw what a key stands for: an item, a colour, or a clock that shows the time."""
+        if answer in self.game.item_colours:
+            return self.layout.item(answer, 0, 0.5, size_deg=_CHECK_ITEM_DEG)
+        if is_clock_time(answer) and TIMED_ITEM in self.game.item_colours:
+            clock = Picture(TIMED_ITEM, self.game.item_colours[TIMED_ITEM], answer)
+            svg = picture_svg(clock, self.palette)
+            return Drawing(svg, 0, 0.5, _CHECK_ITEM_DEG, _CHECK_ITEM_DEG)
+        if answer in self.palette.colours:
+            svg = swatch_svg(answer, self.palette)
+            return Drawing(svg, 0, 0.5, _CHECK_SWATCH_DEG, _CHECK_SWATCH_DEG)
+        return Words(self.texts.answer(answer), 0, 0.5, 2.0, bold=True)
+
+    def _place_in_check(self, answer: str) -> int:
+        """Items come in their order on the table, then colours and times in the game's."""
+        order = dict.fromkeys([*self.settings.items, *self.game.answers("shout")])
+        return list(order).index(answer)
+
+    def _instructions(self) -> Instructions:
+        return Instructions(self.settings, self.game, self.texts, self.layout)
+
+    def pages(self) -> tuple[Page, ...]:
+        """Return the pages of this study's instructions, with drawn and solved examples."""
+        return tuple(self._instructions().pages())
+
     def instructions(self) -> Iterator[Screen]:
-        """Return the pages of this game's instructions, with drawn and solved examples."""
-        modes, rules = set(self.game.modes), self._rules()
-        # What no block needs is not explained.
-        pages = [
-            page
-            for page in self.texts.instructions
-            if (not page.modes or set(page.modes) == modes)
-            and (page.shows not in _RULES or page.shows in rules)
-        ]
-        for number, page in enumerate(pages, start=1):
-            drawn = tuple(self._shown(page))
-            text = page.text.format(**self._facts())
-            yield self._page(f"instructions-{number}", page.title, text, drawn=drawn)
+        """Return the screens of these pages."""
+        for number, page in enumerate(self.pages(), start=1):
+            yield self.page(f"instructions-{number}", page.title, page.text, drawn=page.drawn)
 
     def block_intro(self, block: BlockSettings, *, number: int, n_blocks: int) -> Screen:
-        """Return what is said before a block."""
+        """Return what is said before a block, in the middle of the table."""
         texts = self.texts.blocks
         if block.phase == "practice":
             title, text = texts.practice_title, texts.practice
         else:
-            title, text = texts.test_title, getattr(texts, block.type)
-        return self._page(
-            f"block-{block.label}",
-            title.format(number=number, n_blocks=n_blocks),
-            text.format(n_trials=block.n_trials),
-            drawn=tuple(self._table(with_keys=True)),
+            title, text = texts.test_title, self._block_text(block)
+        title = title.format(number=number, n_blocks=n_blocks)
+        text = text.format(n_trials=block.n_trials)
+        rows = [box_of(element) for element in self.layout.answer_rows()]
+        go_on_y = max([GO_ON_Y, *(box.top + 2 * TEXT_DEG for box in rows)])
+        wrap_deg = self.middle_deg(bottom=go_on_y, top=_TABLE_TEXT_Y)
+        elements = (
+            Words(title, 0, _TABLE_TITLE_Y, TITLE_DEG, bold=True),
+            Words(balanced(text, wrap_deg), 0, _TABLE_TEXT_Y, hangs=True),
+            self._go_on(go_on_y, wrap_deg=wrap_deg if rows else LINE_DEG),
+            *self.layout.table(),
         )
+        key = self.settings.responses.continue_key
+        return Screen(f"block-{block.label}", elements, awaits_keys=(key,))
+
+    def _block_text(self, block: BlockSettings) -> str:
+        more = {"time", "mirror", "mirror_owl"} & study_features(self.settings, self.game)
+        if block.type == "mixed" and more:
+            return self.texts.blocks.mixed_rules
+        text: str = getattr(self.texts.blocks, block.type.replace("-", "_"))
+        return text
 
     def block_break(self, *, done: int, n_blocks: int) -> Screen:
         """Return the self-paced break after a block, with the progress bar."""
         texts = self.texts.blocks
         text = texts.break_.format(done=done, n_blocks=n_blocks)
         bar = Bar(done / n_blocks, 0, 1.5, 16, 0.8)
-        return self._page(f"break-{done}", texts.break_title, text, drawn=(bar,))
+        return self.page(f"break-{done}", texts.break_title, text, drawn=(bar,))
 
     def pause(self) -> Screen:
         """Return the screen of a pause that the participant asked for."""
-        return self._page("pause", self.texts.pause.title, self.texts.pause.text)
+        return self.page("pause", self.texts.pause.title, self.texts.pause.text)
 
     def end(self) -> Screen:
         """Return the last screen."""
         bar = Bar(1, 0, 1.5, 16, 0.8)
-        return self._page("end", self.texts.end.title, self.texts.end.text, drawn=(bar,))
+        return self.page("end", self.texts.end.title, self.texts.end.text, drawn=(bar,))
 
-    def _page(self, name: str, title: str, text: str, *, drawn: tuple[Element, ...] = ()) -> Screen:
-        key = self.settings.responses.continue_key
-        go_on = self.texts.prompts.continue_.format(key=self.key_name(key))
-        on_table = bool(drawn) and name.startswith("block-")
+    def page(self, name: str, title: str, text: str, *, drawn: tuple[Element, ...] = ()) -> Screen:
+        """Return a page of a title, a text and a drawing that waits until it has been read."""
         elements = (
-            Words(title, 0, 2.8 if on_table else 7.2, _TITLE_DEG, bold=True),
-            Words(
-                text,
-                0,
-                1.6 if on_table else 5.9,
-                wrap_deg=13.0 if on_table else _WRAP_DEG,
-                hangs=True,
-            ),
-            Words(go_on, 0, -7.5),
+            Words(title, 0, TITLE_Y, TITLE_DEG, bold=True),
+            Words(balanced(text, LINE_DEG), 0, TEXT_TOP_Y, hangs=True),
+            self._go_on(GO_ON_Y),
             *drawn,
         )
-        return Screen(name, elements, awaits_key=key)
+        return Screen(name, elements, awaits_keys=(self.settings.responses.continue_key,))
 
-    # --- examples ----------------------------------------------------------------------------
-
-    def _facts(self) -> dict[str, str]:
-        texts, responses = self.texts, self.settings.responses
-        items = [
-            texts.prompts.item_with_colour.format(
-                item=texts.item(i), colour=texts.colour(self.game.item_colours[i])
-            )
-            for i in self.settings.items
-        ]
-        keys = [self.key_name(responses.grab_keys[i]) for i in self.settings.items]
-        return {
-            "n_items": str(len(items)),
-            "item_list": ", ".join(items),
-            "grab_key_list": "  ".join(keys),
-            "shout_item": texts.item(str(getattr(self.game, "shout_item", ""))),
-            "deadline": f"{self.settings.timing.deadline_s:g}",
-            "pause_key": self.key_name(responses.pause_key),
-            "quit_key": self.key_name(responses.quit_key),
-        }
-
-    def _shown(self, page: InstructionPage) -> Iterator[Element]:
-        if page.shows == "items":
-            for i, item in enumerate(self.settings.items):
-                x = (i - (len(self.settings.items) - 1) / 2) * 4.6
-                yield self._item(item, x, -2.0, size_deg=4)
-        elif page.shows == "grab_keys":
-            for i, item in enumerate(self.settings.items):
-                x = (i - (len(self.settings.items) - 1) / 2) * 4.6
-                yield self._item(item, x, -2.0, size_deg=4)
-                yield Words(self._key_label("grab", item), x, -4.8)
-        elif page.shows == "grab_and_shout":
-            rules = self._rules()
-            yield from self._example(rules[0], "grab", x=-6.5)
-            yield from self._example(rules[-1], "shout", x=6.5)
-        elif page.shows != "nothing":
-            # A game that also shouts is first explained with cards to grab.
-            yield from self._example(page.shows, "grab", x=0)
-
-    def _rules(self) -> tuple[str, ...]:
-        """Return the rules that the study's blocks follow."""
-        types = {block.type for block in self.settings.blocks}
-        return _RULES if "mixed" in types else tuple(rule for rule in _RULES if rule in types)
-
-    def _example(self, rule: str, mode: Mode, *, x: float) -> Iterator[Element]:
-        """Draw an example card and its answer, which the rules solve; it is never typed in."""
-        stimulus = example_stimulus(self.game, rule, mode)
-        prompts = self.texts.prompts
-        solution = stimulus.solution
-        caption = prompts.grab_answer if solution.mode == "grab" else prompts.shout_answer
-        yield self._card(stimulus.card, x, -2.5, scale=0.78)
-        yield Words(caption.format(answer=self.texts.item(solution.answer)), x, -5.8)
-
-
-def example_stimulus(game: Game, rule: str, mode: Mode) -> Stimulus:
-    """Return a card of this rule and mode, the same at each call.
-
-    Raises
-    ------
-    ConfigError
-        If the game, as the study sets it, has none.
-    """
-    found = [s for s in legal_stimuli(game) if s.solution.rule == rule and s.solution.mode == mode]
-    if not found:
-        raise ConfigError(f"game {game.name}: there is no {rule} card to {mode} for an example")
-    return found[len(found) // 3]
+    def _go_on(self, y_deg: float, *, wrap_deg: float = LINE_DEG) -> Words:
+        """Return the line that says how to go on, the last of its lines at a height."""
+        key = self.key_name(self.settings.responses.continue_key)
+        text = balanced(self.texts.prompts.continue_.format(key=key), wrap_deg)
+        middle = y_deg + text.count("\n") / 2 * LINE_HEIGHT * TEXT_DEG
+        return Words(text, 0, middle)

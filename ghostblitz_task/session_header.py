@@ -27,7 +27,10 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """Whose session this is, and how it came about."""
+    """Whose session this is, and how it came about.
+
+    `others` are the participants in the other seats, where several play at one machine.
+    """
 
     participant_id: str
     session: int
@@ -36,6 +39,7 @@ class SessionIdentity:
     source: Literal["human", "robot", "simulated"]
     participant_model: str | None = None
     resumes: Resumed | None = None
+    others: tuple[str, ...] = ()
 
 
 def session_header(
@@ -71,6 +75,8 @@ def session_header(
             "n_pictures": game.n_pictures,
             "shout_item": getattr(game, "shout_item", None),
             "rules": sorted(game.rules),
+            "times": list(getattr(game, "times", ())),
+            "hat_mover": game.hat_mover,
         },
         "plan_sha256": plan.sha256,
         "n_trials_planned": len(plan.trials),

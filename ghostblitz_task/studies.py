@@ -1,37 +1,28 @@
 """From a study's folder and a participant to a running session: what `run` and `simulate` share.
 
-A data set is a folder that holds ``logs/`` and copies of the settings that made them.
+A data set is a folder that holds ``logs/`` and copies of the settings that made them. What is
+particular to a kind of study is behind `RunnableStudy`; `open_study` finds the kind by the game.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from ghostblitz_task.apparatus import Apparatus
-from ghostblitz_task.apparatus.simulated import SimulatedApparatus
-from ghostblitz_task.config import (
-    STUDY_FILE,
-    ApparatusSettings,
-    StudySettings,
-    load_study,
-)
-from ghostblitz_task.design import Plan, plan_session
+from ghostblitz_task.card_studies import Study, open_card_study
+from ghostblitz_task.config import STUDY_FILE, ApparatusSettings
 from ghostblitz_task.errors import ConfigError, LogError
-from ghostblitz_task.games import Game
-from ghostblitz_task.participants import make_participant
-from ghostblitz_task.screens import Screens
-from ghostblitz_task.seeds import rng_for, seed_for_participant
-from ghostblitz_task.session import SessionOutcome, run_session
+from ghostblitz_task.runnable import RunnableStudy, game_name
+from ghostblitz_task.seeds import seed_for_participant
+from ghostblitz_task.session import SessionOutcome
 from ghostblitz_task.session_header import Resumed, SessionIdentity
-from ghostblitz_task.texts import load_texts
 from ghostblitz_task.trial_log import (
     RunLog,
     TrialLog,
@@ -44,11 +35,13 @@ from ghostblitz_task.trial_log import (
 
 __all__ = [
     "LOG_FOLDER",
+    "RunnableStudy",
     "Study",
     "begin_dataset",
     "find_resumable",
     "log_session",
     "new_identity",
+    "open_card_study",
     "open_study",
     "resume_identity",
     "simulate_study",
@@ -60,39 +53,23 @@ _ANALYSIS_FILE = "analysis.toml"
 _MIN_FREE_BYTES = 50_000_000
 
 
-@dataclass(frozen=True)
-class Study:
-    """A study that has been checked whole: it can be planned, drawn and run."""
-
-    folder: Path
-    settings: StudySettings
-    game: Game
-    screens: Screens
-
-    def plan(self, seed: int) -> Plan:
-        """Plan a session; a limit that cannot be kept raises `ConfigError`."""
-        return plan_session(self.settings, self.game, seed=seed)
-
-
-def open_study(folder: Path, *, language: str | None = None) -> Study:
-    """Read a study and check that all it needs is there.
+def open_study(folder: Path, *, language: str | None = None) -> RunnableStudy:
+    """Read a study of any game and check that all it needs is there.
 
     Raises
     ------
     ConfigError
         For anything that would go wrong later: settings, language, drawings.
     """
-    settings = load_study(folder, language=language)
-    game = settings.make_game()
-    screens = Screens(settings, game, load_texts(settings.study.language))
-    screens.check_drawable()
-    # Each example of the instructions must exist in the game as this study sets it.
-    for _ in screens.instructions():
-        pass
-    return Study(folder if folder.is_dir() else folder.parent, settings, game, screens)
+    if game_name(folder) == "captain":
+        # Read late: no other study needs it.
+        from ghostblitz_task.captain.study import open_captain_study
+
+        return open_captain_study(folder, language=language)
+    return open_card_study(folder, language=language)
 
 
-def begin_dataset(study: Study, dataset: Path) -> Path:
+def begin_dataset(study: RunnableStudy, dataset: Path) -> Path:
     """Make the data set's folder, or check that it belongs to the study, and return its logs.
 
     Raises
@@ -133,8 +110,10 @@ def _copy_whole(source: Path, target: Path) -> None:
     os.replace(unfinished, target)
 
 
-def _check_same_study(study: Study, copy: Path) -> None:
-    stored = load_study(copy, language=study.settings.study.language)
+def _check_same_study(study: RunnableStudy, copy: Path) -> None:
+    if (game_name(copy) == "captain") != (game_name(study.folder) == "captain"):
+        raise ConfigError(f"{copy.parent} holds a study of another kind; give another --out")
+    stored = study.read_settings(copy)
     if stored.sha256 == study.settings.sha256:
         return
     if stored.study.id != study.settings.study.id:
@@ -153,15 +132,20 @@ def new_identity(
     seed: int,
     source: str,
     participant_model: str | None = None,
+    others: Sequence[str] = (),
 ) -> SessionIdentity:
     """Return the identity of a session that is begun for the first time.
 
     Raises
     ------
     ConfigError
-        If the id cannot be used, or this session has been begun before.
+        If an id cannot be used or is given twice, or this session has been begun before.
     """
     participant_id = check_participant_id(participant_id)
+    others = tuple(check_participant_id(other) for other in others)
+    ids = [player.casefold() for player in (participant_id, *others)]
+    if len(set(ids)) < len(ids):
+        raise ConfigError("two of those who play together have the same participant id")
     existing = participant_logs(logs, participant_id, session=session)
     if existing:
         raise ConfigError(
@@ -175,6 +159,7 @@ def new_identity(
         seed=seed,
         source=source,  # type: ignore[arg-type]
         participant_model=participant_model,
+        others=others,
     )
 
 
@@ -197,7 +182,7 @@ def find_resumable(logs: Path, participant_id: str, *, session: int) -> RunLog:
     return run
 
 
-def resume_identity(study: Study, run: RunLog) -> SessionIdentity:
+def resume_identity(study: RunnableStudy, run: RunLog) -> SessionIdentity:
     """Return the identity of the run that takes up where an earlier one stopped.
 
     Raises
@@ -211,12 +196,10 @@ def resume_identity(study: Study, run: RunLog) -> SessionIdentity:
             f"{run.path.name} was begun with other settings than the study has now; put them back "
             "(they stand in its header) to resume it"
         )
-    if header["plan_sha256"] != study.plan(header["seed"]).sha256:
+    if header["plan_sha256"] != study.plan_sha256(header["seed"]):
         raise ConfigError(
             f"{run.path.name} was begun by a version of ghostblitz that planned other trials"
         )
-    earlier = (header["resumes"] or {"n_trials": 0})["n_trials"]
-    n_trials = max([earlier, *(t["trial_index"] + 1 for t in run.of_type("trial"))])
     return SessionIdentity(
         header["participant_id"],
         session=header["session"],
@@ -224,7 +207,8 @@ def resume_identity(study: Study, run: RunLog) -> SessionIdentity:
         seed=header["seed"],
         source=header["source"],
         participant_model=header["participant_model"],
-        resumes=Resumed(run.path.name, file_sha256(run.path), n_trials),
+        others=tuple(header.get("others", ())),
+        resumes=Resumed(run.path.name, file_sha256(run.path), study.n_done(run)),
     )
 
 
@@ -251,7 +235,7 @@ def _only_one(logs: Path, identity: SessionIdentity) -> Iterator[None]:
 
 
 def log_session(
-    study: Study,
+    study: RunnableStudy,
     logs: Path,
     identity: SessionIdentity,
     *,
@@ -275,20 +259,16 @@ def log_session(
         Before anything opens: if the session cannot be planned or its log cannot be created;
         later: if screen, keyboard or disk fails.
     """
-    plan = study.plan(identity.seed)
+    session = study.prepare(logs, identity)
     path = log_path(logs, identity.participant_id, session=identity.session, run=identity.run)
     with _only_one(logs, identity):
         apparatus = open_apparatus()
         try:
             with TrialLog(path) as log:
-                outcome = run_session(
-                    study.settings,
-                    plan=plan,
-                    screens=study.screens.with_key_labels(apparatus.key_labels()),
-                    apparatus=apparatus,
+                outcome = session.run(
+                    apparatus,
                     apparatus_settings=apparatus_settings,
                     log=log,
-                    identity=identity,
                     started=None if identity.source == "simulated" else datetime.now(timezone.utc),
                     stop_requested=stop_requested,
                     on_trial=on_trial,
@@ -299,45 +279,45 @@ def log_session(
 
 
 def simulate_study(
-    study: Study,
+    study: RunnableStudy,
     dataset: Path,
     *,
     n_participants: int,
     seed: int,
-    model: str,
+    model: str | None = None,
     on_participant: Callable[[int, int], None] = lambda _done, _planned: None,
 ) -> list[Path]:
     """Run simulated participants through the study, each in a session of its own.
+
+    Without a model, the study's own default answers.
 
     Raises
     ------
     GhostBlitzError
         As `log_session`; also if a participant is there already.
     """
-    study.plan(seed_for_participant(seed, 0))  # refused before anything is written
+    model = model or study.default_model
+    study.check(seed_for_participant(seed, 0))  # refused before anything is written
     logs = begin_dataset(study, dataset)
     if any(logs.glob("sub-sim-*.jsonl")):
         raise ConfigError(f"{dataset} holds simulated participants already; give another --out")
     paths = []
     for index in range(n_participants):
         session_seed = seed_for_participant(seed, index)
-        rng = rng_for(session_seed, "participant")
+        # As wide for any number, so that a later, larger simulation meets the same names.
+        name = f"sim-{index + 1:05d}"
         identity = new_identity(
             logs,
-            # As wide for any number, so that a later, larger simulation meets the same names.
-            f"sim-{index + 1:05d}",
+            name,
             session=1,
             seed=session_seed,
             source="simulated",
             participant_model=model,
+            others=[f"{name}-{seat + 1}" for seat in range(1, study.n_players)],
         )
-        deadline_s = study.settings.timing.deadline_s
-        participant = make_participant(model, rng, deadline_s=deadline_s)
 
-        def open_apparatus(participant=participant, rng=rng) -> Apparatus:  # type: ignore[no-untyped-def]
-            return SimulatedApparatus(
-                participant, game=study.game, responses=study.settings.responses, rng=rng
-            )
+        def open_apparatus(session_seed: int = session_seed) -> Apparatus:
+            return study.simulated_apparatus(model, session_seed)
 
         path, _ = log_session(
             study,

@@ -87,6 +87,8 @@ class PsychoPyApparatus:
         self._keys.attach(self._window)
         self._stimuli: dict[Element, list[Any]] = {}
         self._tables: dict[tuple[Element, ...], Any] = {}
+        self._moving: dict[Drawing, Any] = {}
+        self._px_per_deg = float(deg2pix(1.0, self._monitor))
         self._patches = {state: self._patch(tone) for state, tone in _PATCH_TONES.items()}
         self._timing = self._measure()
         self._next_flip_s: float | None = None
@@ -124,6 +126,9 @@ class PsychoPyApparatus:
             for element in screen.elements:
                 if element not in self._stimuli:
                     self._stimuli[element] = self._render(element)
+            for sprite in screen.sprites:
+                if sprite.drawing not in self._moving:
+                    self._moving[sprite.drawing] = self._render_drawing(sprite.drawing, moves=True)
         self._next_flip_s = None
 
     def present(self, screen: Screen) -> float:
@@ -143,6 +148,12 @@ class PsychoPyApparatus:
         for element in screen.elements:
             for stimulus in self._stimuli[element]:
                 stimulus.draw()
+        for sprite in screen.sprites:
+            moving = self._moving[sprite.drawing]
+            moving.pos = (sprite.x_deg * self._px_per_deg, sprite.y_deg * self._px_per_deg)
+            if moving.ori != sprite.turned_deg:
+                moving.ori = sprite.turned_deg
+            moving.draw()
         self._patches[screen.patch].draw()
         self._keep_pace()
         return float(self._window.flip())
@@ -252,8 +263,9 @@ class PsychoPyApparatus:
     def _pixels(self, size_deg: float) -> int:
         return round(float(deg2pix(size_deg, self._monitor)))
 
-    def _render_drawing(self, drawing: Drawing) -> Any:
-        # Whole pixels, so that no texture is scaled and every colour stays as it was chosen.
+    def _render_drawing(self, drawing: Drawing, *, moves: bool = False) -> Any:
+        # Whole pixels, so that no texture is scaled and every colour stays as it was chosen; only
+        # what moves lies between pixels, so that it does not move in steps.
         width_px = self._pixels(drawing.width_deg)
         pixels = render_rgba(drawing.svg, width_px=width_px)
         height_px = pixels.shape[0]
@@ -264,7 +276,7 @@ class PsychoPyApparatus:
             units="pix",
             pos=(_on_grid(x_px, width_px), _on_grid(y_px, height_px)),
             size=(width_px, height_px),
-            interpolate=False,
+            interpolate=moves,
         )
 
     def _render_bar(self, bar: Bar) -> list[Any]:

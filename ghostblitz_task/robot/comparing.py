@@ -66,13 +66,12 @@ def compare(robot_log: Path, run: RunLog) -> Comparison:
     injected = Counter((r["what"], r["key"]) for r in did if r["what"] in {"press", "release"})
     logged = Counter((e["kind"], e["key"]) for e in logged_events(run))
     own_rts_s = dict(_own_rts(did))
+    rts_s = [(trial["trial_index"], _first_rt_s(trial)) for trial in run.of_type("trial")]
     errors = [
-        trial["rt_s"] - own_rts_s[trial["trial_index"]]
-        for trial in run.of_type("trial")
-        if trial["rt_s"] is not None
+        rt_s - own_rts_s[trial_index]
+        for trial_index, rt_s in rts_s
         # A press before the card has no time since the robot saw the card.
-        and trial["rt_s"] >= 0
-        and trial["trial_index"] in own_rts_s
+        if rt_s is not None and rt_s >= 0 and trial_index in own_rts_s
     ]
     return Comparison(
         n_injected=injected.total(),
@@ -82,6 +81,12 @@ def compare(robot_log: Path, run: RunLog) -> Comparison:
         n_misattributed=sum(abs(error) > _SAME_PRESS_S for error in errors),
         rt_error_s=tuple(errors),
     )
+
+
+def _first_rt_s(trial: Mapping[str, Any]) -> float | None:
+    """Return the RT of a trial, of the first to answer where there are several players."""
+    rts_s = [score["rt_s"] for score in trial.get("players", [trial])]
+    return min((rt_s for rt_s in rts_s if rt_s is not None), default=None)
 
 
 def logged_events(run: RunLog) -> Iterator[Mapping[str, Any]]:

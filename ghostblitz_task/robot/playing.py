@@ -162,6 +162,8 @@ def play(settings: RobotSettings, actions: Iterable[Action]) -> None:
         robot.play()
     finally:
         watcher.close()
+        # The last release may still be on its way, and a connection that ends takes it along.
+        server.sync()
         server.close()
         lines = "".join(json.dumps(record) + "\n" for record in robot.written)
         Path(settings.log).write_text(lines, encoding="utf-8")

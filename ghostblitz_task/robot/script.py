@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from ghostblitz_task.config import ResponseSettings
 from ghostblitz_task.design import Plan, TrialPlan
-from ghostblitz_task.games import Game, Mode, Stimulus
-from ghostblitz_task.outline import ScreenStep, outline
+from ghostblitz_task.games import Game, Mode, Outcome, Response, Stimulus
+from ghostblitz_task.outline import PileStep, ScreenStep, outline
 from ghostblitz_task.participants import Participant
-from ghostblitz_task.screens import Screens
+from ghostblitz_task.screens import Screen, Screens
 
 __all__ = ["Action", "Tap", "key_of", "script_session", "taps_like"]
 
@@ -78,21 +78,49 @@ def script_session(
     Parameters
     ----------
     plan, screens
-        The session.
+        The session; a hat is taken to stand where the plan puts it before the first trial.
     taps_for : callable
         Gives, for a trial, the taps before and after its card appears.
     """
-    game = screens.game
+    game, state = screens.game, plan.table
     actions = []
     for step in outline(plan, screens, first_trial=first_trial):
         if isinstance(step, ScreenStep):
-            key = str(step.screen.awaits_key)
+            actions.append(_tap(step.screen))
+        elif isinstance(step, PileStep) and screens.settings.company is not None:
+            # The standings; a robot that is always right leaves no card to come again.
+            key = screens.settings.responses.continue_key
             actions.append(Action("waiting", (Tap(key, _READING_S, _HOLD_S),)))
         elif isinstance(step, TrialPlan):
-            stimulus = game.stimulus(step.card, game.initial_state())
+            stimulus = game.stimulus(step.card, state)
             before, after = taps_for(step, stimulus)
             actions.append(Action("card", after, before, step.trial_index))
+            outcome = _expected(after, stimulus, game, screens.settings.responses)
+            choices = game.hat_choices(stimulus, outcome)
+            if choices and game.hat_mover == "participant":
+                actions.append(_tap(screens.hat_choice(state, choices)))
+                outcome = replace(outcome, hat_to=choices[0])
+            state = game.advance(state, stimulus, outcome)
     return tuple(actions)
+
+
+def _tap(screen: Screen) -> Action:
+    return Action("waiting", (Tap(screen.awaits_keys[0], _READING_S, _HOLD_S),))
+
+
+def _expected(
+    taps: tuple[Tap, ...], stimulus: Stimulus, game: Game, responses: ResponseSettings
+) -> Outcome:
+    """Return what a trial will come to: a single tap answers, two are two modes or a slip."""
+    meanings = {key: Response("grab", a) for a, key in responses.grab_keys.items()}
+    meanings |= {key: Response("shout", a) for a, key in responses.shout_keys.items()}
+    given = [
+        meanings[tap.key] for tap in sorted(taps, key=lambda t: t.delay_s) if tap.key in meanings
+    ]
+    if not given:
+        return Outcome(None, False)
+    right = len({r.mode for r in given}) == 1 and game.error_kind(given[0], stimulus) is None
+    return Outcome(given[0], right)
 
 
 def key_of(responses: ResponseSettings, mode: Mode, item: str) -> str:

@@ -90,8 +90,8 @@ class ScriptedApparatus:
             n_before = sum(s.name == screen.name for s in self.screens)
             self.screens.append(screen)
             self._coming.extend(self.script(screen, flip_s, n_before))
-            if self.goes_on and screen.awaits_key is not None:
-                self._coming.extend(tap(screen.awaits_key, flip_s + 0.1))
+            if self.goes_on and screen.awaits_keys:
+                self._coming.extend(tap(screen.awaits_keys[0], flip_s + 0.1))
         return flip_s
 
     def events(self) -> list[DeviceEvent]:

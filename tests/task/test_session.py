@@ -371,12 +371,12 @@ def test_wrong_key_at_the_key_check_is_named_and_the_right_one_goes_on(tmp_path:
         if screen.name == "key-check-grab-ghost" and n == 0:
             return [*tap("z", flip_s + 0.2), *tap("a", flip_s + 0.6)]
         if screen.name.startswith("key-check") and n == 0:
-            return tap(str(screen.awaits_key), flip_s + 0.2)
+            return tap(str(screen.awaits_keys[0]), flip_s + 0.2)
         return []
 
     apparatus = ScriptedApparatus(
         lambda s, t, n: script(s, t, n) if s.name.startswith("key-check") else
-        ([] if s.awaits_key is None else tap(s.awaits_key, t + 0.1)), goes_on=False,
+        (tap(s.awaits_keys[0], t + 0.1) if s.awaits_keys else []), goes_on=False,
     )  # fmt: skip
     run, _ = play(tmp_path, apparatus)
     asked = [s for s in apparatus.screens if s.name == "key-check-grab-ghost"]

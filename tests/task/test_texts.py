@@ -6,13 +6,14 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, get_args
 
 import pytest
-from small_study import make_screens, make_settings
+from drawn_studies import PLAYED_FOR, VARIANTS, drawn_screens, self_paced_screens, trial_screens
 
 from ghostblitz_task import texts
-from ghostblitz_task.config import load_settings
+from ghostblitz_task.cards import is_clock_time
+from ghostblitz_task.config import BlockSettings, load_settings
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.games import GameSettings, available_games, make_game
 from ghostblitz_task.screens import Words
@@ -55,13 +56,16 @@ def test_language_has_the_texts_and_placeholders_of_english(language: str) -> No
     assert set(other) == set(english)
     for place, text in english.items():
         assert placeholders(other[place]) == placeholders(text), place
-        if place.endswith((".shows", ".0", ".1")):
+        is_choice = place.endswith(".shows") or (".notes." in place and place.endswith(".place"))
+        if ".when." in place or ".unless." in place or is_choice:
             assert other[place] == text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_text_is_empty_or_has_stray_spaces(language: str) -> None:
     for place, text in flat(table(language)).items():
+        if place.endswith("separator"):
+            continue  # stands between two names
         assert text == text.strip() != "", place
         assert "  " not in text, place
         assert " ," not in text, place
@@ -84,23 +88,46 @@ def test_file_is_named_by_its_language(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("name", available_games())
-def test_every_placeholder_is_filled_on_every_screen(name: str, language: str) -> None:
-    settings = make_settings(name, {"study.language": language})
-    screens = make_screens(settings)
-    shown = [
-        *screens.instructions(),
-        *(screens.block_intro(b, number=1, n_blocks=2) for b in settings.blocks),
-        screens.block_break(done=1, n_blocks=2),
-        screens.pause(),
-        screens.end(),
-        *(ask for ask, _ in screens.key_check()),
-        *(screens.feedback(kind) for kind in ("right", "wrong", "early", "late")),
-    ]
-    for screen in shown:
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_answer_has_a_name_of_its_own(variant: str, language: str) -> None:
+    screens = drawn_screens(variant, language=language)
+    game, loaded = screens.game, screens.texts
+    for mode in game.modes:
+        answers = game.answers(mode)
+        named = {a for a in answers if a in loaded.items or a in loaded.colours}
+        assert all(is_clock_time(a) for a in set(answers) - named)
+        assert len({loaded.answer(a) for a in answers}) == len(answers)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("variant", [*VARIANTS, *PLAYED_FOR])
+def test_every_placeholder_is_filled_on_every_screen(variant: str, language: str) -> None:
+    screens = drawn_screens(variant, language=language)
+    for screen in (*trial_screens(screens), *self_paced_screens(screens)):
         words = [e.text for e in (*screen.elements, *screen.table) if isinstance(e, Words)]
         assert words, screen.name
         assert not any(c in text for text in words for c in "{}"), screen.name
+    for _, again in screens.key_check():
+        words = [e.text for e in again.elements if isinstance(e, Words)]
+        # The key that was pressed is filled in when it is known.
+        assert sum(text.count("{") for text in words) == 1
+        assert any("{pressed}" in text for text in words)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_block_type_has_a_text(language: str) -> None:
+    types = get_args(BlockSettings.model_fields["type"].annotation)
+    blocks = [{"label": t, "type": t, "n_trials": 6} for t in types]
+    screens = drawn_screens(
+        "five-to-twelve+mirror+owl+mirror-owl", language=language, blocks=blocks
+    )
+    said = [
+        [e.text for e in screens.block_intro(b, number=1, n_blocks=6).elements if
+         isinstance(e, Words)][1]
+        for b in screens.settings.blocks
+    ]  # fmt: skip
+    assert len(set(said)) == len(types)
+    assert all("6" in text for text in said)
 
 
 def test_unnamed_things_keep_their_identifiers_and_letters_their_capitals() -> None:
