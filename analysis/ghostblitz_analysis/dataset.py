@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from ghostblitz_analysis.hat_checks import check_hats
 from ghostblitz_analysis.imported_tables import (
     INFO_FILE,
     TABLE_FILE,
@@ -17,6 +18,7 @@ from ghostblitz_analysis.imported_tables import (
     read_info,
 )
 from ghostblitz_analysis.log_tables import RunInfo, RunTable, read_run
+from ghostblitz_analysis.round_checks import check_rounds
 from ghostblitz_analysis.rt_units import check_seconds
 from ghostblitz_analysis.settings import ANALYSIS_FILE, AnalysisSettings
 from ghostblitz_analysis.tables import trial_frame
@@ -62,8 +64,8 @@ class Dataset:
     sources : tuple of str
         Who answered: the levels of ``source`` that occur.
     trials : DataFrame
-        One row per trial, by participant, session and trial; exactly the schema's columns, in
-        order, then ``factor_*`` columns.
+        One row per participant and trial, by participant, session and trial; exactly the schema's
+        columns, in order, then ``factor_*`` columns.
     analysis : AnalysisSettings
         The settings that the data set carries, or the defaults.
     runs : tuple of RunInfo
@@ -172,6 +174,8 @@ def _load_logs(path: Path, logs: Sequence[Path]) -> Dataset:
     tables = [read_run(log) for log in logs]
     _check_runs(logs, tables)
     rows = _ordered_rows(logs, tables)
+    check_hats(logs, tables)
+    check_rounds(logs, tables)
     if not rows:
         raise DatasetError(f"{path} holds no complete trial in its {len(logs)} log(s)")
     columns: dict[str, list[Any]] = {c.name: [row.get(c.name) for row in rows] for c in COLUMNS}
@@ -211,6 +215,22 @@ def _check_runs(logs: Sequence[Path], tables: Sequence[RunTable]) -> None:
         raise DatasetError(
             f"{both}, with different content; two sessions were given the same participant id"
         )
+    _check_seats(logs, tables)
+
+
+def _check_seats(logs: Sequence[Path], tables: Sequence[RunTable]) -> None:
+    """Refuse a participant who sits in one session of two tables."""
+    seats: dict[tuple[str, int], tuple[Path, str]] = {}
+    for log, table in zip(logs, tables, strict=True):
+        info = table.info
+        for player in info.players:
+            first, leader = seats.setdefault((player, info.session), (log, info.participant_id))
+            if leader != info.participant_id:
+                raise DatasetError(
+                    f"{first} and {log} both hold session {info.session} of {player!r}, with "
+                    f"{leader!r} and with {info.participant_id!r} in the first seat; a participant "
+                    "has each session once"
+                )
 
 
 def _ordered_rows(logs: Sequence[Path], tables: Sequence[RunTable]) -> list[dict[str, Any]]:

@@ -1,8 +1,9 @@
 """Exclusions: a trial table in, the same table with ``exclude_*`` flags out; no row is dropped.
 
 Each flag is one step with a reason in words. A step either takes a trial out of everything
-(``scope == "all"``, which is the wrong phase) or only out of the RT measures (``scope == "rt"``);
-accuracy and error kinds are counted over all trials of the phases that are analysed.
+(``scope == "all"``: the wrong phase, and cards that came again in a game for cards) or only out of
+the RT measures (``scope == "rt"``); accuracy and error kinds are counted over all planned trials of
+the phases that are analysed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Mask = npt.NDArray[np.bool_]
 Scope = Literal["all", "rt"]
 
 #: The flags that take a trial out of everything; every other one only out of the RT measures.
-_ALL_FLAGS = ("exclude_phase",)
+_ALL_FLAGS = ("exclude_phase", "exclude_recycled")
 _RT_FLAGS = (
     "exclude_first_trials",
     "exclude_early",
@@ -80,6 +81,12 @@ def exclusion_steps(settings: AnalysisSettings) -> tuple[ExclusionStep, ...]:
             f"not a {' or '.join(phases)} trial",
             "all",
             lambda t: ~t["phase"].isin(phases).to_numpy(dtype=bool),
+        ),
+        ExclusionStep(
+            "exclude_recycled",
+            "a card that had been seen and came again from under the pile",
+            "all",
+            lambda t: _true(t["recycled"]),
         ),
         ExclusionStep(
             "exclude_first_trials",

@@ -10,23 +10,30 @@ import io
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ghostblitz_analysis.company_plots import plot_round_parts
 from ghostblitz_analysis.exclusions import used_for_rt
+from ghostblitz_analysis.hat_plots import plot_lag_errors, plot_lag_rt
 from ghostblitz_analysis.measures import order_cells
-from ghostblitz_analysis.plots import (
+from ghostblitz_analysis.plot_axes import (
     INK,
     SMALL_PT,
     TEXT_PT,
+    FloatArray,
     at_least_factor,
     join_seconds_axes,
+)
+from ghostblitz_analysis.plots import (
+    OTHER_KINDS,
+    kinds_to_draw,
     plot_accuracy,
     plot_error_kinds,
     plot_group_rt,
@@ -36,7 +43,7 @@ from ghostblitz_analysis.plots import (
     plot_rt_over_session,
 )
 from ghostblitz_analysis.results import Analysis
-from ghostblitz_analysis.wording import cell_name, source_note
+from ghostblitz_analysis.wording import cell_name, level_name, source_note
 
 __all__ = ["FORMATS", "build_figures", "figure_svg", "save_figure"]
 
@@ -44,10 +51,10 @@ FORMATS = ("svg", "pdf", "png")
 PNG_DPI = 200
 _NOTE_COLOUR = "#B00020"
 _WIDTH_IN = 6.4
+_LEGEND_COLUMNS = 4
+_OTHERS = OTHER_KINDS.replace("_", " ")
 #: About how many stretches the course of a session is cut into, and the fewest trials of one.
 _N_STRETCHES, _MIN_STRETCH = 12, 10
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def build_figures(analysis: Analysis) -> dict[str, Figure]:
@@ -57,7 +64,8 @@ def build_figures(analysis: Analysis) -> dict[str, Figure]:
     -------
     dict of str to Figure
         ``rt_by_cell``, ``rt_distribution``, ``accuracy_by_cell``, ``error_kinds`` and
-        ``rt_over_session``; those of RTs only where any trial counts for RT.
+        ``rt_over_session``; those of RTs only where any trial counts for RT. Where there is a
+        hat, ``hat_rt`` and ``hat_lag`` too; where cards were played for, ``company_rounds``.
     """
     makers: dict[str, Callable[[Analysis], Figure | None]] = {
         "rt_by_cell": _rt_by_cell,
@@ -65,6 +73,9 @@ def build_figures(analysis: Analysis) -> dict[str, Figure]:
         "accuracy_by_cell": _accuracy_by_cell,
         "error_kinds": _error_kinds,
         "rt_over_session": _rt_over_session,
+        "hat_rt": _hat_rt,
+        "hat_lag": _hat_lag,
+        "company_rounds": _company_rounds,
     }
     made = {name: maker(analysis) for name, maker in makers.items()}
     figures = {name: figure for name, figure in made.items() if figure is not None}
@@ -151,14 +162,14 @@ def _rt_over_session(analysis: Analysis) -> Figure | None:
 
 def _error_kinds(analysis: Analysis) -> Figure:
     table = analysis.error_groups
-    n_rules = table["rule"].nunique()
     factors = tuple(f for f in ("rule", "mode") if f in table.columns)
     panels = list(_panels(table, factors))
-    height_in = 1.3 + (0.4 + 0.65 * n_rules) * len(panels)
-    figure, axes = _figure(len(panels), height_in, share_x=True)
-    longest = 0.0
+    n_bars = [rows["rule"].nunique() for _, rows in panels]
+    height_in = 1.3 + 0.4 * len(panels) + 0.65 * sum(n_bars)
+    figure, axes = _figure(len(panels), height_in, share_x=True, heights=n_bars)
+    longest, kinds = 0.0, kinds_to_draw(table)
     for ax, (name, rows) in zip(axes, panels, strict=True):
-        plot_error_kinds(rows, ax)
+        plot_error_kinds(rows, ax, kinds=kinds)
         longest = max(longest, ax.get_xlim()[1])
         ax.set_title(name, loc="left", fontsize=TEXT_PT, color=INK)
     axes[0].set_xlim(0, longest)
@@ -168,11 +179,65 @@ def _error_kinds(analysis: Analysis) -> Figure:
     return figure
 
 
+def _hat_rt(analysis: Analysis) -> Figure | None:
+    hat = analysis.hat
+    if hat is None or not hat.participant_cells["n_rt"].sum():
+        return None
+    figure, (ax,) = _figure(1, 3.9)
+    plot_participant_rt(hat.participant_cells, ax)
+    plot_group_rt(hat.group_cells, ax)
+    return figure
+
+
+def _hat_lag(analysis: Analysis) -> Figure | None:
+    """Draw a column per transformation, RTs above error rates; rows share their scales."""
+    hat = analysis.hat
+    if hat is None or hat.lags is None or hat.participant_lags is None:
+        return None
+    if not hat.participant_lags["n_rt"].sum():
+        return None
+    levels = [str(level) for level in hat.lags["transformation"].drop_duplicates()]
+    figure = Figure(figsize=(_WIDTH_IN, 5.0), layout="constrained")
+    axes = figure.subplots(2, len(levels), sharex=True, sharey="row", squeeze=False)
+    for column, level in enumerate(levels):
+        people = hat.participant_lags[hat.participant_lags["transformation"] == level]
+        group = hat.lags[hat.lags["transformation"] == level]
+        plot_lag_rt(people, group, axes[0, column])
+        plot_lag_errors(people, group, axes[1, column])
+        title = fill(level_name("transformation", level), 22)
+        axes[0, column].set_title(title, loc="left", fontsize=TEXT_PT, color=INK)
+    join_seconds_axes(list(axes[0]))
+    tops = [ax.get_ylim() for ax in axes[1]]
+    axes[1, 0].set_ylim(min(low for low, _ in tops), max(high for _, high in tops))
+    for ax in axes[:, 1:].ravel():
+        ax.set_ylabel("")
+    figure.supxlabel("Lag: trials since the hat moved", fontsize=TEXT_PT, color=INK)
+    return figure
+
+
+def _company_rounds(analysis: Analysis) -> Figure | None:
+    if analysis.company is None:
+        return None
+    rules = analysis.company.rules
+    n_bars = int((rules[["n_rounds", "n_rival_rounds"]] > 0).to_numpy().sum())
+    figure, (ax,) = _figure(1, 1.2 + 0.62 * n_bars)
+    plot_round_parts(rules, ax)
+    _legend_below(figure, [ax])
+    return figure
+
+
 def _figure(
-    n_panels: int, height_in: float, *, share_x: bool = False, share_y: bool = False
+    n_panels: int,
+    height_in: float,
+    *,
+    share_x: bool = False,
+    share_y: bool = False,
+    heights: list[int] | None = None,
 ) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(_WIDTH_IN, height_in), layout="constrained")
-    axes = figure.subplots(n_panels, 1, sharex=share_x, sharey=share_y, squeeze=False)
+    axes = figure.subplots(
+        n_panels, 1, sharex=share_x, sharey=share_y, squeeze=False, height_ratios=heights
+    )
     return figure, list(axes[:, 0])
 
 
@@ -181,9 +246,12 @@ def _legend_below(figure: Figure, axes: list[Axes]) -> None:
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
+    if _OTHERS in found:
+        found[_OTHERS] = found.pop(_OTHERS)  # Comes last.
     if found:
         figure.legend(
-            list(found.values()), list(found), loc="outside lower center", ncols=4, frameon=False,
+            list(found.values()), list(found), loc="outside lower center",
+            ncols=_LEGEND_COLUMNS + (len(found) == _LEGEND_COLUMNS + 1), frameon=False,
             fontsize=SMALL_PT, columnspacing=1.4, handlelength=1.8,
         )  # fmt: skip
 

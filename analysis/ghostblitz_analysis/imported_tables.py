@@ -12,7 +12,7 @@ from typing import Any, cast
 import pandas as pd
 
 from ghostblitz_analysis.rt_units import MAX_RT_S, check_seconds, check_units_of_blocks
-from ghostblitz_analysis.solving import GameOptions, Solver
+from ghostblitz_analysis.solving import GameOptions, Solver, rules_text
 from ghostblitz_analysis.tables import RawTable, near_name, parse_delimited, read_text, trial_frame
 from ghostblitz_task.errors import CardError, DatasetError
 from ghostblitz_task.games import Mode, Response
@@ -140,7 +140,8 @@ def read_imported(folder: Path, info: Mapping[str, Any]) -> tuple[pd.DataFrame, 
         )
     _check_identities(columns, raw.places)
     game = info["game"]
-    options = GameOptions(game.get("shout_item"), frozenset(game.get("rules") or ()))
+    options = GameOptions(game.get("shout_item"), frozenset(map(str, game.get("rules") or ())))
+    _check_rules(columns, raw.places, options.rules)
     _check_derived(columns, raw.places, Solver(options))
     check_seconds(columns["rt_s"], columns["participant_id"], str(path))
     check_units_of_blocks(columns, str(path))
@@ -209,6 +210,19 @@ def _as_flag(cell: str) -> bool | None:
     return _FLAGS.get(cell.lower())
 
 
+def _check_rules(
+    columns: dict[str, list[Any]], places: Sequence[str], rules: frozenset[str]
+) -> None:
+    """Compare the rules of each trial with those of the data set; fill in where they are not."""
+    known = rules_text(rules)
+    for place, stored in zip(places, columns.get("rules", [None] * len(places)), strict=True):
+        if stored is not None and stored != known:
+            raise DatasetError(
+                f"{place}: rules is {stored!r}, but {INFO_FILE} says {known or 'none'!r}"
+            )
+    columns["rules"] = [known] * len(places)
+
+
 def _check_identities(columns: Mapping[str, list[Any]], places: Sequence[str]) -> None:
     seen: dict[tuple[Any, ...], str] = {}
     names = ("participant_id", "session", "trial_index")
@@ -229,7 +243,7 @@ def _check_identities(columns: Mapping[str, list[Any]], places: Sequence[str]) -
                 raise DatasetError(
                     f"{place}: {name} is {columns[name][row]}, but they count from {start}"
                 )
-        for name in ("onset_s", "fixation_onset_s", "deadline_s"):
+        for name in ("onset_s", "fixation_onset_s", "deadline_s", "trials_since_hat_move"):
             value = columns[name][row] if name in columns else None
             if value is not None and value < 0:
                 raise DatasetError(f"{place}: {name} is {value}, but cannot be negative")
@@ -278,7 +292,7 @@ def derive_columns(
     columns : mapping of str to sequence
         ``game``, ``item_colours``, ``card``, ``block_type``, ``response``, ``response_mode``
         and ``rt_s``, one value per trial. Where nothing was answered, all three are None: the
-        trial is ``late``. A negative RT is ``early``.
+        trial is ``late``. A negative RT is ``early``. ``hat_over`` too, in games with a hat.
     places : sequence of str
         Where each trial stands, for messages.
     solver : Solver
@@ -299,10 +313,11 @@ def derive_columns(
     )  # fmt: skip
     derived: dict[str, list[Any]] = {name: [] for name in names}
     needed = ("game", "item_colours", "card", "block_type", "response", "response_mode", "rt_s")
-    rows = zip(*(columns[name] for name in needed), places, strict=True)
-    for row, (game, colours, card, block_type, response, mode, rt_s, place) in enumerate(rows):
+    hats = columns.get("hat_over") or [None] * len(places)
+    rows = zip(*(columns[name] for name in needed), hats, places, strict=True)
+    for row, (game, colours, card, block_type, response, mode, rt_s, hat, place) in enumerate(rows):
         try:
-            solved = solver.solve(game, colours, card)
+            solved = solver.solve(game, colours, card, hat)
         except DatasetError as error:
             raise DatasetError(f"{place}: {error}") from error
         if isinstance(solved, CardError):
@@ -315,7 +330,7 @@ def derive_columns(
             raise DatasetError(
                 f"{place}: card '{card}' is {solution.rule}, but its block is {block_type}"
             )
-        error_kind = _judged(solver, (game, colours, card), response, mode, rt_s, place)
+        error_kind = _judged(solver, (game, colours, card, hat), response, mode, rt_s, place)
         values_of_row = (
             "mixed" if block_type == "mixed" else "pure",
             solution.rule,
@@ -335,7 +350,7 @@ def derive_columns(
 
 def _judged(
     solver: Solver,
-    card: tuple[str, str, str],
+    card: tuple[str, str, str, str | None],
     response: str | None,
     mode: str | None,
     rt_s: float | None,
@@ -349,8 +364,10 @@ def _judged(
             f"{place}: response is {_shown(response)}, response_mode {_shown(mode)} and rt_s "
             f"{_shown(rt_s)}; a trial has all three, or none where nothing was answered in time"
         )
+    name, item_colours, text, hat_over = card
+    given_response = Response(cast(Mode, mode), response)
     try:
-        kind = solver.judge(*card, Response(cast(Mode, mode), response))
+        kind = solver.judge(name, item_colours, text, given_response, hat_over=hat_over)
     except DatasetError as error:
         raise DatasetError(f"{place}: {error}") from error
     return "early" if rt_s < 0 else kind

@@ -4,50 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ghostblitz_analysis.record_checks import PlanCheck, check_records
-from ghostblitz_analysis.solving import direct_position, item_colours_text
-from ghostblitz_task.errors import CardError, ConfigError, DatasetError, LogError
-from ghostblitz_task.games import Game, GameSettings, GameState, Stimulus, make_game
-from ghostblitz_task.schema import column
-from ghostblitz_task.scoring import TrialEvent, TrialFacts, score_trial
+from ghostblitz_analysis.company_records import read_company
+from ghostblitz_analysis.record_checks import Checked, PlanCheck, check_records
+from ghostblitz_analysis.record_values import check_level, check_values, shown
+from ghostblitz_analysis.rescoring import Rescorer, Row
+from ghostblitz_analysis.solving import item_colours_text, rules_text
+from ghostblitz_task.config import StudySettings
+from ghostblitz_task.design import Plan
+from ghostblitz_task.errors import ConfigError, DatasetError, LogError
+from ghostblitz_task.games import Game, GameSettings, GameState, make_game
+from ghostblitz_task.rounds import Company
 from ghostblitz_task.trial_log import RunLog, file_sha256, read_log
 
 __all__ = ["RunInfo", "RunTable", "read_run"]
 
-Row = dict[str, Any]
-
-#: Times are sums of a few floats; a difference beyond this is no rounding.
-TOLERANCE = 1e-9
 # How every log begins.
 _HEADER_START = b'{"type": "header", '
-# No session lasts 30 years; larger times lose their microseconds.
-_MAX_TIME_S = 1e9
-_MAX_INTEGER = 2**53
-_SURROGATES = re.compile("[\ud800-\udfff]")
-_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    # Half of a surrogate pair is no character.
-    "text": ("a text", lambda v: isinstance(v, str) and not _SURROGATES.search(v)),
-    "integer": (
-        "a whole number",
-        lambda v: isinstance(v, int) and not isinstance(v, bool) and abs(v) < _MAX_INTEGER,
-    ),
-    "number": (
-        "a finite number",
-        lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v),
-    ),
-    "flag": ("true or false", lambda v: isinstance(v, bool)),
-    "list": ("a list", lambda v: isinstance(v, list)),
-    "table": ("a table", lambda v: isinstance(v, dict)),
-    "any": ("a value", lambda v: True),
-}
-
 # A kind that ends in "?" may be null.
 _HEADER = {
     "study_id": "text", "settings": "table", "settings_sha256": "text", "apparatus": "table",
@@ -59,20 +36,8 @@ _GAME = {
     "name": "text", "item_colours": "table", "n_pictures": "integer", "shout_item": "text?",
     "rules": "list",
 }  # fmt: skip
+_GAME_OF_HATS = {"times": "list", "hat_mover": "text?"}
 _RESUMES = {"file": "text", "sha256": "text", "n_trials": "integer"}
-_TRIAL = {
-    "trial_index": "integer", "block_index": "integer", "block_type": "text", "phase": "text",
-    "trial_in_block": "integer", "card": "text", "hat_over": "text?", "rule": "text",
-    "mode": "text", "target": "text?", "answer": "text", "answer_kind": "text",
-    "foreperiod_requested_s": "number", "fixation_onset_s": "number", "onset_s": "number",
-    "deadline_s": "number", "second_response_window_s": "number", "events": "list",
-    "held_at_onset": "list", "n_dropped_frames": "integer?", "longest_frame_s": "number?",
-    "rt_s": "any", "response": "any", "response_mode": "any", "response_device": "any",
-    "response_resolution_s": "any", "correct": "any", "mode_correct": "any",
-    "error_kind": "any", "n_events": "any", "key_held_at_onset": "any",
-}  # fmt: skip
-_EVENT = {"t_s": "number", "device": "text", "kind": "text", "key": "text",
-          "resolution_s": "number", "mode": "text?", "answer": "text?"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +56,7 @@ class RunInfo:
         Whether a last, incomplete line was left out.
     n_trials, n_interrupted, n_trials_planned : int
         Trials in this run, trials cut short, and trials that the whole session was to have.
+        Where several play together, a trial is all players'.
     display_synchronised : bool or None
         Whether flips were seen to wait for the screen's refresh.
     keys_polled : bool or None
@@ -100,6 +66,12 @@ class RunInfo:
     plan_check : str
         Whether the trials are those that settings and seed give: ``same``, ``differs``,
         ``other_version`` (which wrote the log, so that they cannot be compared) or ``unknown``.
+    others : tuple of str
+        The participants in the other seats.
+    rival_kind : str or None
+        The simulated rival, where there was one.
+    n_recycled : int
+        Of the trials in this run, those with cards that came again, beyond the planned ones.
     """
 
     file: str
@@ -126,19 +98,58 @@ class RunInfo:
     resumes_sha256: str | None = None
     resumes_n_trials: int | None = None
     plan_check: PlanCheck = "unknown"
+    others: tuple[str, ...] = ()
+    rival_kind: str | None = None
+    n_recycled: int = 0
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """All participants of the run, by seat."""
+        return (self.participant_id, *self.others)
 
     @property
     def identity(self) -> tuple[str, int, int]:
-        """Participant, session and run."""
+        """The participant in the first seat, session and run."""
         return self.participant_id, self.session, self.run
 
 
 @dataclass(frozen=True, slots=True)
 class RunTable:
-    """A run and its trials as rows of the trial table."""
+    """A run, its trials as rows of the trial table, and what hat and cards need to be followed.
+
+    Attributes
+    ----------
+    info : RunInfo
+        About the run.
+    rows : tuple of dict
+        Its trials, one row for each player.
+    game : Game
+        Whose rules solve the cards.
+    table : GameState or None
+        What lay on the table before the session's first card, where the plan is known.
+    records : tuple of mapping
+        All records of a run with a hat or played for cards, in order; none of others.
+    company : Company or None
+        Who played for the cards; None where nobody did.
+    settings : StudySettings or None
+        The study's, of a run played for cards whose settings this version can read.
+    plan : Plan or None
+        What seed and settings give, of a run played for cards that follows it.
+    """
 
     info: RunInfo
     rows: tuple[Row, ...]
+    game: Game
+    table: GameState | None = None
+    records: tuple[Mapping[str, Any], ...] = ()
+    company: Company | None = None
+    settings: StudySettings | None = None
+    plan: Plan | None = None
+
+    @property
+    def has_hat(self) -> bool:
+        """Whether there is a hat, or a record of one."""
+        return bool(self.game.hideable) or any(r["type"] == "hat" for r in self.records)
 
 
 def read_run(path: Path) -> RunTable:
@@ -154,11 +165,24 @@ def read_run(path: Path) -> RunTable:
     """
     _check_first_line(path)
     log = read_log(path)
-    _check_values(log.header, _HEADER, f"{path}, line 1 (header)")
+    check_values(log.header, _HEADER, f"{path}, line 1 (header)")
     _check_header(log)
     game = _game(log)
-    rows = tuple(_rows(log, game))
-    return RunTable(_run_info(log, len(rows), check_records(log)), rows)
+    company = read_company(log, game)
+    rows = tuple(_rows(log, game, company))
+    checked = check_records(log, company)
+    info = _run_info(log, company, checked)
+    needs_records = company is not None or game.hideable or any(log.of_type("hat"))
+    return RunTable(
+        info,
+        rows,
+        game,
+        checked.table,
+        log.records if needs_records else (),
+        company,
+        checked.settings if company else None,
+        checked.plan if company else None,
+    )
 
 
 def _check_first_line(path: Path) -> None:
@@ -179,29 +203,21 @@ def _check_first_line(path: Path) -> None:
             ) from None
 
 
-def _check_values(record: Mapping[str, Any], kinds: Mapping[str, str], where: str) -> None:
-    for name, kind in kinds.items():
-        if name not in record:
-            raise DatasetError(f"{where}: {name} is missing; this is no log of this program")
-        value = record[name]
-        words, is_of_kind = _KINDS[kind.rstrip("?")]
-        if not (value is None and kind.endswith("?")) and not is_of_kind(value):
-            raise DatasetError(f"{where}: {name} is {_shown(value)}, but should be {words}")
-
-
 def _check_header(log: RunLog) -> None:
     header, where = log.header, f"{log.path}, line 1 (header)"
-    _check_values(header["game"], _GAME, f"{where}, game")
+    check_values(header["game"], _GAME, f"{where}, game")
+    newer = {name: kind for name, kind in _GAME_OF_HATS.items() if name in header["game"]}
+    check_values(header["game"], newer, f"{where}, game")
     for item, colour in header["game"]["item_colours"].items():
         if not isinstance(colour, str):
             raise DatasetError(
-                f"{where}, game: item_colours.{item} is {_shown(colour)}, but should be a text"
+                f"{where}, game: item_colours.{item} is {shown(colour)}, but should be a text"
             )
     if header["resumes"] is not None:
-        _check_values(header["resumes"], _RESUMES, f"{where}, resumes")
+        check_values(header["resumes"], _RESUMES, f"{where}, resumes")
     if not header["participant_id"].strip():
         raise DatasetError(f"{where}: participant_id is empty; every run belongs to a participant")
-    _check_level(header["source"], "source", where)
+    check_level(header["source"], "source", where)
     for name in ("session", "run"):
         if header[name] < 1:
             raise DatasetError(f"{where}: {name} is {header[name]}, but they count from 1")
@@ -213,14 +229,6 @@ def _check_header(log: RunLog) -> None:
         )
 
 
-def _check_level(value: str, name: str, where: str) -> None:
-    levels = column(name).levels
-    if levels and value not in levels:
-        raise DatasetError(
-            f"{where}: {name} is {value!r}, but should be one of {', '.join(levels)}"
-        )
-
-
 def _game(log: RunLog) -> Game:
     table = log.header["game"]
     settings = GameSettings(
@@ -229,6 +237,9 @@ def _game(log: RunLog) -> Game:
         n_pictures=table["n_pictures"],
         shout_item=table["shout_item"],
         rules=frozenset(map(str, table["rules"])),
+        # Logs of before there were such games lack these.
+        times=tuple(map(str, table.get("times") or ())),
+        hat_mover=table.get("hat_mover"),
     )
     try:
         return make_game(settings)
@@ -236,9 +247,11 @@ def _game(log: RunLog) -> Game:
         raise DatasetError(f"{log.path}, line 1 (header): {error}") from error
 
 
-def _run_info(log: RunLog, n_trials: int, plan_check: PlanCheck) -> RunInfo:
+def _run_info(log: RunLog, company: Company | None, checked: Checked) -> RunInfo:
     header = log.header
     resumes = header["resumes"] or {}
+    trials = list(log.of_type("trial"))
+    rival = company.rival_description if company else None
     return RunInfo(
         file=log.path.name,
         sha256=file_sha256(log.path),
@@ -251,7 +264,7 @@ def _run_info(log: RunLog, n_trials: int, plan_check: PlanCheck) -> RunInfo:
         participant_model=header["participant_model"],
         status=log.status,
         torn=log.torn,
-        n_trials=n_trials,
+        n_trials=len(trials),
         n_interrupted=sum(1 for _ in log.of_type("interrupted")),
         n_trials_planned=header["n_trials_planned"],
         started_utc=header["started_utc"],
@@ -263,7 +276,10 @@ def _run_info(log: RunLog, n_trials: int, plan_check: PlanCheck) -> RunInfo:
         resumes_file=resumes.get("file"),
         resumes_sha256=resumes.get("sha256"),
         resumes_n_trials=resumes.get("n_trials"),
-        plan_check=plan_check,
+        plan_check=checked.plan_check,
+        others=company.players[1:] if company else (),
+        rival_kind=rival.kind if rival else None,
+        n_recycled=sum(trial["recycled"] for trial in trials) if company else 0,
     )
 
 
@@ -272,131 +288,35 @@ def _flag(table: Mapping[str, Any], name: str) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _rows(log: RunLog, game: Game) -> Iterator[Row]:
+def _rows(log: RunLog, game: Game, company: Company | None) -> Iterator[Row]:
     header = log.header
+    players = company.players if company else (header["participant_id"],)
+    rival = company.rival_description if company else None
     session = {
         "study_id": header["study_id"],
         "game": game.name,
-        "participant_id": header["participant_id"],
         "session": header["session"],
         "run": header["run"],
         "source": header["source"],
         "participant_model": header["participant_model"],
+        "n_players": len(players),
+        "rival_kind": rival.kind if rival else None,
         "display_synchronised": _flag(header["apparatus"], "display_synchronised"),
         "item_colours": item_colours_text(game.item_colours),
+        "rules": rules_text(game.rules),
     }
-    stimuli: dict[tuple[str, str | None], Stimulus] = {}
     last: Mapping[str, Any] | None = None
+    rescore = Rescorer(game, company)
     for record in log.of_type("trial"):
-        where = f"{log.path}, line {record['n'] + 1}"
-        _check_values(record, _TRIAL, where)
-        where = f"{where}, trial {record['trial_index']}"
-        _check_trial(record, last, where)
-        key = (record["card"], record["hat_over"])
-        if key not in stimuli:
-            stimuli[key] = _stimulus(game, *key, where)
-        row = _rescored(record, stimuli[key], game, where)
-        row["resumed"] = header["run"] > 1 and last is None
-        yield session | row
+        rows = rescore(record, last, f"{log.path}, line {record['n'] + 1}")
+        for seat, (player, row) in enumerate(zip(players, rows, strict=True)):
+            yield (
+                session
+                | row
+                | {
+                    "participant_id": player,
+                    "player": seat + 1 if len(players) > 1 else None,
+                    "resumed": header["run"] > 1 and last is None,
+                }
+            )
         last = record
-
-
-def _check_trial(record: Mapping[str, Any], last: Mapping[str, Any] | None, where: str) -> None:
-    for name in ("block_type", "phase"):
-        _check_level(record[name], name, where)
-    for name in ("trial_index", "block_index", "trial_in_block", "fixation_onset_s"):
-        if record[name] < 0:
-            raise DatasetError(f"{where}: {name} is {record[name]}, but cannot be negative")
-    for name in ("onset_s", "deadline_s", "second_response_window_s"):
-        if record[name] > _MAX_TIME_S:
-            raise DatasetError(f"{where}: {name} is {record[name]} s, which is no time here")
-    if record["onset_s"] < record["fixation_onset_s"]:
-        raise DatasetError(
-            f"{where}: onset_s is {record['onset_s']}, before fixation_onset_s "
-            f"({record['fixation_onset_s']}); the card comes after the fixation mark"
-        )
-    if record["deadline_s"] <= 0:
-        raise DatasetError(f"{where}: deadline_s is {record['deadline_s']}, but must be positive")
-    if last is None:
-        return
-    for name in ("trial_index", "onset_s"):
-        if record[name] <= last[name]:
-            raise DatasetError(
-                f"{where}: {name} is {record[name]}, but {last[name]} in the trial before it "
-                f"(line {last['n'] + 1}); trials are repeated or out of order"
-            )
-
-
-def _stimulus(game: Game, card: str, hat_over: str | None, where: str) -> Stimulus:
-    try:
-        return game.stimulus(game.parse(card), GameState(hat_over=hat_over))
-    except CardError as error:
-        raise DatasetError(f"{where}: {error}") from error
-
-
-def _facts(record: Mapping[str, Any], where: str) -> TrialFacts:
-    for place, event in enumerate(record["events"]):
-        if not isinstance(event, dict):
-            raise DatasetError(f"{where}, event {place}: {_shown(event)} is no event")
-        _check_values(event, _EVENT, f"{where}, event {place}")
-        unknown = sorted(set(event) - set(TrialEvent.__dataclass_fields__))
-        if unknown or "code" not in event:
-            what = f"{unknown[0]} is unknown" if unknown else "code is missing"
-            raise DatasetError(f"{where}, event {place}: {what}; this is no log of this program")
-        if event["mode"] is not None and event["answer"] is None:
-            raise DatasetError(f"{where}, event {place}: it has a mode but no answer")
-    return TrialFacts.from_json(record)
-
-
-def _rescored(record: Mapping[str, Any], stimulus: Stimulus, game: Game, where: str) -> Row:
-    facts = _facts(record, where)
-    try:
-        score = score_trial(facts, stimulus, game)
-    except KeyError as error:
-        items = ", ".join(game.item_colours)
-        raise DatasetError(f"{where}: response {error} is no item of this game ({items})") from None
-    solution = stimulus.solution
-    derived = {
-        "rule": solution.rule,
-        "mode": solution.mode,
-        "target": solution.target,
-        "answer": solution.answer,
-        "answer_kind": solution.answer_kind,
-        **score.to_json(),
-    }
-    for name, value in derived.items():
-        if not _agree(record[name], value):
-            raise DatasetError(
-                f"{where}: {name} is stored as {_shown(record[name])}, but the facts give "
-                f"{_shown(value)}; the log was changed, or written by another version"
-            )
-    block_type = record["block_type"]
-    if block_type != "mixed" and solution.rule != block_type:
-        raise DatasetError(
-            f"{where}: card '{stimulus.card}' is {solution.rule}, but its block is {block_type}"
-        )
-    copied = (
-        "trial_index", "block_index", "block_type", "phase", "trial_in_block", "card",
-        "foreperiod_requested_s", "fixation_onset_s", "onset_s", "deadline_s",
-        "n_dropped_frames", "longest_frame_s",
-    )  # fmt: skip
-    return (
-        {name: record[name] for name in copied}
-        | derived
-        | {
-            "block_kind": "mixed" if block_type == "mixed" else "pure",
-            "direct_position": direct_position(stimulus, game.item_colours),
-            "foreperiod_s": facts.onset_s - facts.fixation_onset_s,
-        }
-    )
-
-
-def _agree(stored: object, derived: object) -> bool:
-    if isinstance(derived, float) and isinstance(stored, (int, float)):
-        return not isinstance(stored, bool) and abs(stored - derived) <= TOLERANCE
-    return type(stored) is type(derived) and stored == derived
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -51,6 +51,7 @@ def _as_columns(value: object) -> object:
 #: One column whose cells are lists, or several columns of one name each.
 ListColumns = Annotated[tuple[str, ...], BeforeValidator(_as_columns), Field(min_length=1)]
 Levels = dict[str, str]
+Rule = Literal["direct", "exclusion", "mirror", "mirror-owl", "time"]
 
 
 class DatasetInfo(Settings):
@@ -120,6 +121,8 @@ class ColumnSettings(Settings):
         column each. Left out where ``game.item_colours`` fixes them, or they are the game's.
     picture_items, picture_colours
         What the card shows, likewise; or `card`, a column with the whole card text.
+    hat_over : str
+        The item that the hat hid while the card was shown, in games that have one.
     list_separator : str
         What stands between the names of a list; a space stands for any white space. JSON and
         Python lists are read as such.
@@ -144,6 +147,7 @@ class ColumnSettings(Settings):
     picture_items: ListColumns | None = None
     picture_colours: ListColumns | None = None
     card: str | None = None
+    hat_over: str | None = None
     list_separator: str = Field(default=" ", min_length=1)
     response: str
     response_mode: str | None = None
@@ -184,13 +188,12 @@ class LevelSettings(Settings):
 
     For rule, block_type, phase, mode and correct every value must be listed; without a list
     they must be ours already. An item, colour, response or factor level that is not listed
-    keeps its name. A response is looked up among the responses, then among the items.
+    keeps its name. A response is looked up among the responses, then among the items; what the hat
+    hides, among the items.
     """
 
-    rule: dict[str, Literal["direct", "exclusion"]] = Field(default_factory=dict)
-    block_type: dict[str, Literal["direct", "exclusion", "mixed", "pure"]] = Field(
-        default_factory=dict
-    )
+    rule: dict[str, Rule] = Field(default_factory=dict)
+    block_type: dict[str, Rule | Literal["mixed", "pure"]] = Field(default_factory=dict)
     phase: dict[str, Literal["practice", "test"]] = Field(default_factory=dict)
     mode: dict[str, Literal["grab", "shout"]] = Field(default_factory=dict)
     correct: dict[str, bool] = Field(default_factory=dict)
@@ -201,12 +204,17 @@ class LevelSettings(Settings):
 
 
 class GameMapping(Settings):
-    """The game whose rules solve the cards; `item_colours` if not the game's own for all."""
+    """The game whose rules solve the cards; `item_colours` if not the game's own for all.
+
+    `rules` are the additional rules that were played; a game that has such rules needs them said,
+    if only that there were none (``[]``).
+    """
 
     name: str = "classic"
     item_colours: dict[str, str] = Field(default_factory=dict)
     n_pictures: int | None = Field(default=None, ge=1)
     shout_item: str | None = None
+    rules: tuple[str, ...] | None = None
 
 
 class FilterSettings(Settings):

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 from types import MappingProxyType
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
 from ghostblitz_analysis.exclusions import used_for_accuracy, used_for_rt
 from ghostblitz_analysis.settings import AnalysisSettings
-from ghostblitz_analysis.solving import read_item_colours
+from ghostblitz_analysis.solving import GameOptions, Solver, read_item_colours
 from ghostblitz_task.cards import parse_card
-from ghostblitz_task.errors import DatasetError
-from ghostblitz_task.games import item_role
+from ghostblitz_task.errors import CardError, DatasetError
+from ghostblitz_task.games import Mode, Response, item_role
 from ghostblitz_task.schema import ERROR_KINDS, column
 
 __all__ = [
@@ -40,8 +41,11 @@ KIND_OF_ROLE: Mapping[str, str] = MappingProxyType(
     }
 )
 
-#: Natural order of the levels that this first cut knows, the schema's; other levels follow.
-_LEVELS = {name: column(name).levels for name in ("rule", "block_kind", "mode")}
+#: Natural order of the levels that are known; other levels follow.
+_LEVELS = {
+    **{name: column(name).levels for name in ("rule", "block_kind", "mode")},
+    "transformation": ("plain", "hat_grab", "hat_call"),
+}
 
 _COUNTS = ("n_trials", "n_correct", *(f"n_{kind}" for kind in ERROR_KINDS), "n_rt")
 
@@ -159,10 +163,11 @@ def complete_cells(measures: pd.DataFrame, *, factors: tuple[str, ...]) -> pd.Da
 def chance_shares(flagged: pd.DataFrame, *, by: tuple[str, ...]) -> pd.DataFrame:
     """Find how often each kind of wrong item would be taken if it were drawn among the lures.
 
-    On each card every item but the target is a lure of some kind; the share of a kind is the
-    mean over the analysed trials of its part among the card's lures. It assumes that errors fall
-    on all cards alike and on every lure alike, so it is what the make-up of the cards gives by
-    itself: with a single picture a wrong answer to a direct card can only be ``rule_confusion``.
+    On each card every item but the answer is a lure, taken in the mode that the card asks for, and
+    makes an error of some kind; the share of a kind is the mean over the analysed trials of its
+    part among the card's lures. It assumes that errors fall on all cards alike and on every lure
+    alike, so it is what the make-up of the cards gives by itself: with a single picture a wrong
+    answer to a direct card can only be ``rule_confusion``.
 
     Parameters
     ----------
@@ -174,39 +179,61 @@ def chance_shares(flagged: pd.DataFrame, *, by: tuple[str, ...]) -> pd.DataFrame
     Returns
     -------
     DataFrame, one row per combination and kind of wrong item
-        The columns of `by`, ``error_kind`` and ``p_by_chance``: the four shares add up to 1.
-        Trials whose answer is no item are left out; combinations without others are absent.
+        The columns of `by`, ``error_kind`` and ``p_by_chance``: the shares of a combination add
+        up to 1. The four kinds that every game has are always there; those of hats and additional
+        rules where cards have them. Trials whose answer is no item are left out; combinations
+        without others are absent.
     """
-    keys = ["item_colours", "card", "target"]
+    keys = ["game", "item_colours", "rules", "hat_over", "card", "mode", "target"]
     names_item = (flagged["answer_kind"] == "item").fillna(False).to_numpy(dtype=bool)
-    trials = flagged[used_for_accuracy(flagged) & names_item].dropna(subset=keys)
-    counts = trials.groupby([*by, *keys], sort=False, observed=True).size().reset_index(name="n")
+    trials = flagged[used_for_accuracy(flagged) & names_item].dropna(subset=["card", "target"])
+    # Factors may be among the keys, as mode is; no column stands there twice.
+    further = [key for key in keys if key not in by]
+    trials = trials.assign(**{key: trials[key].fillna("") for key in ("rules", "hat_over")})
+    counts = trials.groupby([*by, *further], sort=False, observed=True).size().reset_index(name="n")
     distinct = counts[keys].drop_duplicates()
     lures = pd.DataFrame(
         [_lure_shares(*texts) for texts in distinct.itertuples(index=False, name=None)],
-        columns=list(KIND_OF_ROLE.values()),
         index=pd.MultiIndex.from_frame(distinct),
+        columns=ERROR_KINDS,
         dtype="float64",
+    ).fillna(0.0)
+    found = lures.columns[(lures > 0).any()]
+    kinds = [k for k in ERROR_KINDS if k in KIND_OF_ROLE.values() or k in set(found)]
+    shares = lures[kinds].reindex(pd.MultiIndex.from_frame(counts[keys]))
+    weighted = counts[[*by, "n"]].join(
+        shares.mul(counts["n"].to_numpy(), axis=0).reset_index(drop=True)
     )
-    shares = lures.reindex(pd.MultiIndex.from_frame(counts[keys])).mul(
-        counts["n"].to_numpy(), axis=0
-    )
-    kinds = list(shares.columns)
-    weighted = counts[[*by, "n"]].join(shares.reset_index(drop=True))
     sums = weighted.groupby(list(by), sort=False)[["n", *kinds]].sum().reset_index()
     sums[kinds] = sums[kinds].div(sums["n"], axis=0)
     table = sums.melt(list(by), kinds, "error_kind", "p_by_chance")
+    general = table["error_kind"].isin(KIND_OF_ROLE.values())
+    table = table[general | (table["p_by_chance"] > 0)].reset_index(drop=True)
     shares_of = {"error_kind": "string", "p_by_chance": "Float64"}
     return pd.DataFrame(table.astype(shares_of))
 
 
-def _lure_shares(item_colours: str, card: str, target: str) -> list[float]:
+def _lure_shares(
+    game: str, item_colours: str, rules: str, hat_over: str, card: str, mode: str, target: str
+) -> dict[str, float]:
     colours = read_item_colours(item_colours)
-    parsed = parse_card(card, colours)
-    kinds = [
-        KIND_OF_ROLE[item_role(item, parsed, colours, target)] for item in colours if item != target
-    ]
-    return [kinds.count(kind) / max(len(kinds), 1) for kind in KIND_OF_ROLE.values()]
+    if not rules and not hat_over:
+        parsed = parse_card(card, colours)
+        kinds = [
+            KIND_OF_ROLE[item_role(item, parsed, colours, target)]
+            for item in colours
+            if item != target
+        ]
+    else:
+        # Which kind of error an item makes depends on the hat and on rules that could be missed.
+        solver = Solver(GameOptions(rules=frozenset(rules.split())))
+        solved = solver.solve(game, item_colours, card, hat_over or None)
+        if isinstance(solved, CardError):
+            raise DatasetError(str(solved))
+        responses = [Response(cast(Mode, mode), item) for item in colours]
+        judged = [solved.game.error_kind(response, solved.stimulus) for response in responses]
+        kinds = [kind for kind in judged if kind is not None]
+    return {kind: kinds.count(kind) / max(len(kinds), 1) for kind in set(kinds)}
 
 
 def order_cells(table: pd.DataFrame, *, factors: tuple[str, ...]) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from ghostblitz_analysis.intervals import cousineau_morey, mean_interval
 from ghostblitz_analysis.measures import KIND_OF_ROLE, order_cells
 from ghostblitz_task.schema import ERROR_KINDS
 
-__all__ = ["REFERENCE_RULE", "error_totals", "group_cells", "rule_contrasts"]
+__all__ = ["REFERENCE_RULE", "error_totals", "group_cells", "level_contrasts", "rule_contrasts"]
 
 #: Other rules are compared with this one.
 REFERENCE_RULE = "direct"
@@ -210,6 +210,23 @@ def rule_contrasts(
 ) -> pd.DataFrame:
     """Compare every other rule with the direct one, within each level of the other factors.
 
+    Of these, exclusion against direct is the planned one. See `level_contrasts`.
+    """
+    return level_contrasts(
+        measures, of="rule", reference=REFERENCE_RULE, factors=factors, confidence=confidence
+    )
+
+
+def level_contrasts(
+    measures: pd.DataFrame,
+    *,
+    of: str,
+    reference: str,
+    factors: tuple[str, ...],
+    confidence: float,
+) -> pd.DataFrame:
+    """Compare every other level of a factor with one, within each level of the other factors.
+
     The effect is a ratio of RTs: exp of the mean over participants of the difference between
     their mean log RTs, with the paired t interval and test on the log scale (see
     `mean_interval`). The difference in seconds, for readers, is that of the same participants'
@@ -219,6 +236,8 @@ def rule_contrasts(
     ----------
     measures : DataFrame, one row per participant and cell
         From `complete_cells`.
+    of, reference : str
+        The factor, and the level that the others are compared with.
     factors : tuple of str
         What makes the cells.
     confidence : float
@@ -226,7 +245,7 @@ def rule_contrasts(
 
     Returns
     -------
-    DataFrame, one row per contrast; none where only one rule was played
+    DataFrame, one row per contrast; none where the reference was never met, or alone
         The other factors, ``contrast``, ``n_participants``, ``n_left_out`` and ``left_out``
         (as JSON list: the participants without an RT in one of the two cells), ``rt_ratio``
         with ``rt_ratio_low`` and ``rt_ratio_high``, ``mean_difference_log``,
@@ -234,17 +253,17 @@ def rule_contrasts(
         ``difference_low_s`` and ``difference_high_s``, and ``note`` on what is missing.
     """
     cells, wide = _wide(measures, factors)
-    others = [factor for factor in factors if factor != "rule"]
+    others = [factor for factor in factors if factor != of]
     rows = []
     for number, cell in cells.iterrows():
         same_level = (cells[others] == cell[others]).all(axis=1)
-        reference = cells.index[same_level & (cells["rule"] == REFERENCE_RULE)]
-        if cell["rule"] == REFERENCE_RULE or reference.empty:
+        referred = cells.index[same_level & (cells[of] == reference)]
+        if cell[of] == reference or referred.empty:
             continue
         row: dict[str, object] = {name: cell[name] for name in others}
-        row["contrast"] = f"{cell['rule']} / {REFERENCE_RULE}"
-        logs = wide["mean_log_rt"][number] - wide["mean_log_rt"][reference[0]]
-        seconds = wide["mean_rt_s"][number] - wide["mean_rt_s"][reference[0]]
+        row["contrast"] = f"{cell[of]} / {reference}"
+        logs = wide["mean_log_rt"][number] - wide["mean_log_rt"][referred[0]]
+        seconds = wide["mean_rt_s"][number] - wide["mean_rt_s"][referred[0]]
         rows.append(row | _contrast_row(logs, seconds, confidence))
     table = pd.DataFrame(rows, columns=[*others, "contrast", *_CONTRAST_COLUMNS])
     return order_cells(_typed(table) if rows else table, factors=tuple(others))
@@ -290,7 +309,8 @@ def error_totals(
     Returns
     -------
     DataFrame, one row per combination of `by` and error kind, in the schema's order
-        ``n`` of the kind, ``n_errors``, ``n_wrong_items`` (errors that took a wrong item) and
+        ``n`` of the kind, ``n_errors``, ``n_wrong_items`` (errors that took a wrong item: of the
+        kinds that every game has, and of those that `chance` lists for the combination) and
         ``n_trials`` of the combination, ``p_of_errors`` (missing where there is no error),
         ``p_of_trials``, and for kinds of wrong item ``p_of_wrong_items`` and beside it
         ``p_by_chance``, its share if wrong items were drawn at random among the lures. Kinds
@@ -299,24 +319,27 @@ def error_totals(
     counts = [f"n_{kind}" for kind in ERROR_KINDS]
     sums = measures.groupby(list(by), sort=False)[["n_trials", "n_correct", *counts]].sum()
     sums = sums.reset_index()
-    items = [kind for kind in ERROR_KINDS if kind in KIND_OF_ROLE.values()]
     parts = [
         sums[list(by)].assign(
             error_kind=kind,
             n=sums[f"n_{kind}"],
             n_errors=sums["n_trials"] - sums["n_correct"],
-            n_wrong_items=sums[[f"n_{item}" for item in items]].sum(axis=1),
             n_trials=sums["n_trials"],
         )
         for kind in ERROR_KINDS
     ]
-    numbers = ("n", "n_errors", "n_wrong_items", "n_trials")
     table = pd.concat(parts).astype(
-        dict.fromkeys([*by, "error_kind"], "string") | dict.fromkeys(numbers, "Int64")
+        dict.fromkeys([*by, "error_kind"], "string")
+        | dict.fromkeys(("n", "n_errors", "n_trials"), "Int64")
     )
+    table = table.merge(chance, how="left", on=[*by, "error_kind"])
+    takes_item = table["error_kind"].isin(KIND_OF_ROLE.values()) | table["p_by_chance"].notna()
+    of_items = table["n"].where(takes_item, 0).groupby([table[name] for name in by], sort=False)
+    n_wrong_items = of_items.transform("sum").astype("Int64")
+    table.insert(list(table.columns).index("n_trials"), "n_wrong_items", n_wrong_items)
     table["p_of_errors"] = table["n"] / table["n_errors"].mask(table["n_errors"] == 0)
     table["p_of_trials"] = table["n"] / table["n_trials"].mask(table["n_trials"] == 0)
-    of_items = table["n_wrong_items"].mask(table["n_wrong_items"] == 0)
-    table["p_of_wrong_items"] = (table["n"] / of_items).where(table["error_kind"].isin(items))
-    table = table.merge(chance, how="left", on=[*by, "error_kind"])
+    share = table["n"] / n_wrong_items.mask(n_wrong_items == 0)
+    table["p_of_wrong_items"] = share.where(takes_item)
+    table["p_by_chance"] = table.pop("p_by_chance")
     return order_cells(table, factors=by)

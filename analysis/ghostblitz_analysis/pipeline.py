@@ -17,12 +17,21 @@ from typing import Any
 
 import pandas as pd
 
+from ghostblitz_analysis.company_measures import CompanyResults
 from ghostblitz_analysis.dataset import ImportFlow, load_dataset
 from ghostblitz_analysis.exclusions import import_table, total_flow
 from ghostblitz_analysis.figures import build_figures, save_figure
+from ghostblitz_analysis.hat_measures import HatResults
 from ghostblitz_analysis.report import render_report
 from ghostblitz_analysis.results import REPORT_FILE, AnalysisResult, analyze_trials
-from ghostblitz_analysis.summary import error_sentences, rows_of, rt_sentences, summary_text
+from ghostblitz_analysis.summary import (
+    company_sentences,
+    error_sentences,
+    hat_sentences,
+    rows_of,
+    rt_sentences,
+    summary_text,
+)
 from ghostblitz_analysis.validation import Finding, validate_dataset
 from ghostblitz_task.errors import DatasetError
 
@@ -142,17 +151,49 @@ def _record(result: AnalysisResult) -> dict[str, Any]:
         "settings": analysis.settings.model_dump(mode="json"),
         "settings_sha256": analysis.settings.sha256,
         "versions": dict(result.versions),
-        "in_words": [*rt_sentences(analysis), *error_sentences(analysis)],
+        "in_words": [
+            *rt_sentences(analysis),
+            *error_sentences(analysis),
+            *hat_sentences(analysis),
+            *company_sentences(analysis),
+        ],
         "factors": list(analysis.factors),
         "group_cells": rows_of(analysis.group_cells),
-        "contrasts": [
-            row | {"left_out": json.loads(row["left_out"])} for row in rows_of(analysis.contrasts)
-        ],
+        "contrasts": _contrasts_record(analysis.contrasts),
         "error_kinds": rows_of(analysis.error_totals),
         "error_kinds_by_cell": rows_of(analysis.error_cells),
+        "rule_misses": None if analysis.rule_misses is None else rows_of(analysis.rule_misses),
+        "hat": _hat_record(analysis.hat),
+        "company": _company_record(analysis.company),
         "import_flow": _import_record(dataset.import_flow),
         "exclusions": rows_of(total_flow(analysis.audit)),
         "findings": rows_of(_findings_table(result.findings)),
+    }
+
+
+def _contrasts_record(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [row | {"left_out": json.loads(row["left_out"])} for row in rows_of(table)]
+
+
+def _hat_record(hat: HatResults | None) -> dict[str, Any] | None:
+    if hat is None:
+        return None
+    return {
+        "group_cells": rows_of(hat.group_cells),
+        "costs": _contrasts_record(hat.costs),
+        "error_kinds": rows_of(hat.error_totals),
+        "lags": None if hat.lags is None else rows_of(hat.lags),
+    }
+
+
+def _company_record(company: CompanyResults | None) -> dict[str, Any] | None:
+    if company is None:
+        return None
+    return {
+        "rival_kinds": list(company.rival_kinds),
+        "participants": rows_of(company.participants),
+        "rules": rows_of(company.rules),
+        "rival": rows_of(company.contrasts),
     }
 
 

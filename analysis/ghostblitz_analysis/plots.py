@@ -11,17 +11,27 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from ghostblitz_analysis.measures import order_cells
+from ghostblitz_analysis.plot_axes import (
+    FAINT,
+    INK,
+    SMALL_PT,
+    SOFT,
+    TEXT_PT,
+    FloatArray,
+    data_limits,
+    floats,
+    plain,
+    set_seconds_axis,
+)
 from ghostblitz_analysis.wording import ERROR_COLOURS, RULE_COLOURS, cell_name, count_of
 
 __all__ = [
-    "INK",
-    "SMALL_PT",
-    "TEXT_PT",
-    "at_least_factor",
-    "join_seconds_axes",
+    "OTHER_KINDS",
+    "kinds_are_pooled",
+    "kinds_to_draw",
     "plot_accuracy",
     "plot_error_kinds",
     "plot_group_rt",
@@ -31,25 +41,18 @@ __all__ = [
     "plot_rt_over_session",
 ]
 
-INK = "#222222"
-_SOFT, _FAINT = "#767676", "#DDDDDD"
-TEXT_PT, SMALL_PT = 10.0, 9.0
 _OTHER_RULE = "#555555"
-_FACTORS = ("rule", "block_kind", "mode")
+_FACTORS = ("rule", "block_kind", "transformation", "mode")
 #: Places on the cell axis: between rules of a group, and between groups.
 _STEP, _GAP = 1.0, 0.7
-#: More cells than this get smaller labels.
-_MANY_CELLS = 6
-#: Ticks within a decade of seconds, by the most decades that they suit.
-_TICKS = (
-    (0.8, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)),
-    (2.0, (1.0, 2.0, 3.0, 5.0, 7.0)),
-    (4.0, (1.0, 3.0)),
-    (np.inf, (1.0,)),
-)
-
-FloatArray = npt.NDArray[np.float64]
-
+#: More cells than this get smaller labels, and many more upright ones.
+_MANY_CELLS, _VERY_MANY_CELLS = 6, 8
+#: Kinds of error that a bar is made of; more cannot be told apart, so the rarest stand together.
+MAX_KINDS = 12
+OTHER_KINDS = "other kinds"
+_OTHER_COLOUR = "#EEEEEE"
+_RULE_LINES = {"direct": "-", "exclusion": "--", "mirror": "-.", "mirror-owl": ":"}
+_DASHES = (0, (6, 1.5, 1, 1.5, 1, 1.5))
 
 # --- RT and accuracy per cell ---------------------------------------------------------------
 
@@ -67,7 +70,7 @@ def plot_group_rt(group_cells: pd.DataFrame, ax: Axes) -> Axes:
     stem = "geometric_mean_within_rt"
     _plot_group(group_cells, ax, f"{stem}_s", f"{stem}_low_s", f"{stem}_high_s", scale=1)
     ax.set_ylabel("Geometric mean RT (s, log scale)")
-    return _set_seconds_axis(ax, "y", _data_limits(ax))
+    return set_seconds_axis(ax, "y", data_limits(ax))
 
 
 def plot_participant_accuracy(participant_cells: pd.DataFrame, ax: Axes) -> Axes:
@@ -80,7 +83,7 @@ def plot_accuracy(group_cells: pd.DataFrame, ax: Axes) -> Axes:
     names = "p_correct_participants", "p_correct_low", "p_correct_high"
     _plot_group(group_cells, ax, *names, scale=100)
     ax.set_ylabel("Correct (% of trials)")
-    lowest = _data_limits(ax)[0]
+    lowest = data_limits(ax)[0]
     ax.set_ylim(min(90.0, 5 * np.floor((lowest - 1) / 5)) if lowest > 5 else -3, 102)
     ticks = MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(ax.get_ylim()[0], 100)
     ax.set_yticks([tick for tick in ticks if max(ax.get_ylim()[0], 0) <= tick <= 100])
@@ -94,10 +97,10 @@ def _plot_participants(table: pd.DataFrame, ax: Axes, column: str, *, scale: flo
     faint = float(np.clip(4 / n_people, 0.25, 0.8))
     place_of = dict(zip(_tuples(cells), places, strict=True))
     x = np.array([place_of[cell] for cell in _tuples(table[list(cells.columns)])])
-    y = _floats(table[column]) * scale
+    y = floats(table[column]) * scale
     groups = table.groupby(["participant_id", *others], sort=False).indices.values()
     lines = [np.column_stack([x[rows], y[rows]]) for rows in groups]
-    ax.add_collection(LineCollection(lines, colors=_SOFT, lw=0.7, alpha=faint, zorder=1))
+    ax.add_collection(LineCollection(lines, colors=SOFT, lw=0.7, alpha=faint, zorder=1))
     for rule in cells["rule"].unique():
         of_rule = (table["rule"] == rule).to_numpy(dtype=bool)
         ax.plot(
@@ -110,8 +113,8 @@ def _plot_group(
     table: pd.DataFrame, ax: Axes, column: str, low: str, high: str, *, scale: float
 ) -> Axes:
     cells, places = _cell_places(table)
-    mean = _floats(table[column]) * scale
-    errors = np.vstack([mean - _floats(table[low]) * scale, _floats(table[high]) * scale - mean])
+    mean = floats(table[column]) * scale
+    errors = np.vstack([mean - floats(table[low]) * scale, floats(table[high]) * scale - mean])
     for i, rule in enumerate(table["rule"]):
         if np.isnan(mean[i]):
             continue
@@ -136,6 +139,9 @@ def _cell_places(table: pd.DataFrame) -> tuple[pd.DataFrame, FloatArray]:
 def _set_cell_axis(ax: Axes, cells: pd.DataFrame, places: FloatArray) -> Axes:
     ax.set_xticks(places, [str(rule) for rule in cells["rule"]])
     size = TEXT_PT if len(cells) <= _MANY_CELLS else SMALL_PT - 1.0
+    upright = len(cells) > _VERY_MANY_CELLS
+    if upright:
+        ax.tick_params(axis="x", rotation=90)
     ax.set_xlim(places[0] - 0.6, places[-1] + 0.6)
     others = cells.drop(columns="rule")
     if others.shape[1] and not ax.child_axes:
@@ -145,11 +151,11 @@ def _set_cell_axis(ax: Axes, cells: pd.DataFrame, places: FloatArray) -> Axes:
         groups: dict[str, list[float]] = {}
         for name, place in zip(names, places, strict=True):
             groups.setdefault(name.replace(", ", "\n"), []).append(place)
-        group_axis = ax.secondary_xaxis(location=-0.08)
+        group_axis = ax.secondary_xaxis(location=-0.25 if upright else -0.08)
         group_axis.set_xticks([float(np.mean(at)) for at in groups.values()], list(groups))
         group_axis.tick_params(length=0, labelsize=size, labelcolor=INK)
         group_axis.spines["bottom"].set_visible(False)
-    _plain(ax).tick_params(axis="x", labelsize=size)
+    plain(ax).tick_params(axis="x", labelsize=size)
     return ax
 
 
@@ -174,7 +180,7 @@ def plot_rt_distribution(trials: pd.DataFrame, ax: Axes, *, edges_s: FloatArray)
         A rule without trials is not drawn.
     """
     for rule in _rules_of(trials):
-        rt_s = _floats(trials.loc[trials["rule"] == rule, "rt_s"])
+        rt_s = floats(trials.loc[trials["rule"] == rule, "rt_s"])
         share = np.histogram(rt_s, edges_s)[0] / len(rt_s) * 100
         label = f"{rule} (n = {len(rt_s):,})"
         style: dict[str, Any] = {"color": _rule_colour(rule), "baseline": 0}
@@ -184,7 +190,7 @@ def plot_rt_distribution(trials: pd.DataFrame, ax: Axes, *, edges_s: FloatArray)
     ax.set_ylabel("Trials (%)")
     ax.yaxis.set_major_locator(MaxNLocator(4))
     ax.legend(loc="upper right", frameon=False, fontsize=SMALL_PT)
-    return _set_seconds_axis(_plain(ax), "x", (float(edges_s[0]), float(edges_s[-1])))
+    return set_seconds_axis(plain(ax), "x", (float(edges_s[0]), float(edges_s[-1])))
 
 
 def plot_rt_over_session(trials: pd.DataFrame, ax: Axes, *, edges: FloatArray) -> Axes:
@@ -201,9 +207,9 @@ def plot_rt_over_session(trials: pd.DataFrame, ax: Axes, *, edges: FloatArray) -
         no trial of its rule, as between two blocks, and that of the mean also where less than half
         of the participants of two stretches are in both, since it would join different people.
     """
-    stretch = np.digitize(_floats(trials["trial_index"]), edges[1:-1])
+    stretch = np.digitize(floats(trials["trial_index"]), edges[1:-1])
     middle = (edges[:-1] + edges[1:] - 1) / 2 + 1
-    log_rt = np.log(_floats(trials["rt_s"]))
+    log_rt = np.log(floats(trials["rt_s"]))
     frame = pd.DataFrame(
         {"person": trials["participant_id"].to_numpy(dtype=object), "stretch": stretch,
          "rule": trials["rule"].to_numpy(dtype=object), "log_rt": log_rt}
@@ -229,7 +235,7 @@ def plot_rt_over_session(trials: pd.DataFrame, ax: Axes, *, edges: FloatArray) -
     ax.set_ylabel("RT (s, log scale)")
     ax.set_xlim(edges[0] + 0.5 - 0.02 * np.ptp(edges), edges[-1] + 0.5 + 0.02 * np.ptp(edges))
     ax.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=1))
-    return _set_seconds_axis(_plain(ax), "y", _data_limits(ax))
+    return set_seconds_axis(plain(ax), "y", data_limits(ax))
 
 
 def _broken(x: FloatArray, y: FloatArray, has: npt.NDArray[np.bool_]) -> tuple[FloatArray, ...]:
@@ -245,21 +251,49 @@ def _broken(x: FloatArray, y: FloatArray, has: npt.NDArray[np.bool_]) -> tuple[F
 # --- errors ---------------------------------------------------------------------------------
 
 
-def plot_error_kinds(error_totals: pd.DataFrame, ax: Axes) -> Axes:
+def kinds_to_draw(error_totals: pd.DataFrame) -> tuple[str, ...]:
+    """Return the kinds of error that bars are made of: all that occurred, or the most frequent.
+
+    Where more than `MAX_KINDS` occurred, those that are rare in every bar are left for one part
+    named `OTHER_KINDS`.
+    """
+    occurred = error_totals[error_totals["n"] > 0]
+    most = occurred.groupby("error_kind")["p_of_trials"].max().sort_values(ascending=False)
+    n_own = len(most) if len(most) <= MAX_KINDS else MAX_KINDS - 1
+    own = set(most.index[:n_own])
+    return tuple(kind for kind in ERROR_COLOURS if kind in own)
+
+
+def kinds_are_pooled(error_totals: pd.DataFrame) -> bool:
+    """Say whether some kinds that occurred have no part of their own in the bars."""
+    occurred = set(error_totals.loc[error_totals["n"] > 0, "error_kind"])
+    return bool(occurred - set(kinds_to_draw(error_totals)))
+
+
+def plot_error_kinds(
+    error_totals: pd.DataFrame, ax: Axes, *, kinds: Sequence[str] | None = None
+) -> Axes:
     """Draw each rule's errors as one bar of stacked kinds, in percent of the rule's trials.
 
-    The table has one row per rule and kind, so of two modes it holds one.
+    The table has one row per rule and kind, so of two modes it holds one. `kinds` are those with
+    a part of their own (`kinds_to_draw` by default); all others stand in one part.
     """
     rules = _rules_of(error_totals)
-    occurred = error_totals.loc[error_totals["n"] > 0, "error_kind"].unique()
-    kinds = [kind for kind in ERROR_COLOURS if kind in set(occurred)]
+    own = kinds_to_draw(error_totals) if kinds is None else tuple(kinds)
     left = np.zeros(len(rules))
-    for kind in kinds:
-        rows = error_totals[error_totals["error_kind"] == kind].set_index("rule")
-        width = _floats(rows["p_of_trials"].reindex(rules)) * 100
+    parts = {kind: error_totals["error_kind"] == kind for kind in own}
+    parts[OTHER_KINDS] = ~error_totals["error_kind"].isin(own)
+    n_drawn = 0
+    for kind, is_part in parts.items():
+        rows = error_totals[is_part]
+        if not rows["n"].sum():
+            continue
+        n_drawn += 1
+        width = floats(rows.groupby("rule")["p_of_trials"].sum().reindex(rules)) * 100
         ax.barh(
-            np.arange(len(rules)), width, left=left, height=0.6, color=ERROR_COLOURS[kind],
-            edgecolor="white", lw=1.0, label=kind.replace("_", " "),
+            np.arange(len(rules)), width, left=left, height=0.6,
+            color=ERROR_COLOURS.get(kind, _OTHER_COLOUR), edgecolor="white", lw=1.0,
+            hatch="////" if kind == OTHER_KINDS else None, label=kind.replace("_", " "),
         )  # fmt: skip
         left = left + width
     sums = error_totals.drop_duplicates("rule").set_index("rule").loc[rules]
@@ -271,64 +305,10 @@ def plot_error_kinds(error_totals: pd.DataFrame, ax: Axes) -> Axes:
     ax.set_ylim(len(rules) - 0.4, -0.6)
     ax.set_xlim(0, max(1.0, float(left.max(initial=0.0)) * 1.04))
     ax.set_xlabel("Errors (% of trials)")
-    if not kinds:
-        ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", color=_SOFT)
-    _plain(ax).grid(visible=False)
-    ax.grid(visible=True, axis="x", color=_FAINT, lw=0.8)
-    return ax
-
-
-# --- axes -----------------------------------------------------------------------------------
-
-
-def _set_seconds_axis(ax: Axes, which: str, limits_s: tuple[float, float]) -> Axes:
-    """Make an axis logarithmic, labelled in plain seconds, and at least a factor 3 long."""
-    axis = ax.yaxis if which == "y" else ax.xaxis
-    low, high = at_least_factor(np.log(limits_s[0]), np.log(limits_s[1]), 3.0)
-    pad = 0.04 * (high - low)
-    view = float(np.exp(low - pad)), float(np.exp(high + pad))
-    if which == "y":
-        ax.set(yscale="log", ylim=view)
-    else:
-        ax.set(xscale="log", xlim=view)
-    decades = (high - low) / np.log(10)
-    subs = next(subs for most, subs in _TICKS if decades <= most)
-    axis.set_major_locator(LogLocator(subs=subs, numticks=40))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    return ax
-
-
-def join_seconds_axes(axes: Sequence[Axes]) -> None:
-    """Give axes that share their y axis the limits of everything that is drawn on them."""
-    limits = [_data_limits(ax) for ax in axes]
-    for ax in axes:
-        _set_seconds_axis(ax, "y", (min(low for low, _ in limits), max(high for _, high in limits)))
-
-
-def at_least_factor(low: float, high: float, factor: float) -> tuple[float, float]:
-    """Widen an interval on the log scale to at least a factor, about its middle."""
-    missing = max(np.log(factor) - (high - low), 0.0)
-    return low - missing / 2, high + missing / 2
-
-
-def _data_limits(ax: Axes) -> tuple[float, float]:
-    """Return the smallest and largest y of all lines and error bars on the axes."""
-    values = [np.asarray(line.get_ydata(), dtype=np.float64) for line in ax.lines]
-    for bars in ax.collections:
-        values += [np.asarray(path.vertices, dtype=np.float64)[:, 1] for path in bars.get_paths()]
-    joined = np.concatenate(values)
-    return float(np.nanmin(joined)), float(np.nanmax(joined))
-
-
-def _plain(ax: Axes) -> Axes:
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(_SOFT)
-    ax.tick_params(labelsize=TEXT_PT, color=_SOFT, labelcolor=INK)
-    ax.xaxis.label.set(size=TEXT_PT, color=INK)
-    ax.yaxis.label.set(size=TEXT_PT, color=INK)
-    ax.grid(visible=True, axis="y", color=_FAINT, lw=0.8)
-    ax.set_axisbelow(True)
+    if not n_drawn:
+        ax.text(0.5, 0.5, "no errors", transform=ax.transAxes, ha="center", color=SOFT)
+    plain(ax).grid(visible=False)
+    ax.grid(visible=True, axis="x", color=FAINT, lw=0.8)
     return ax
 
 
@@ -341,13 +321,9 @@ def _rule_colour(rule: str) -> str:
     return RULE_COLOURS.get(rule, _OTHER_RULE)
 
 
-def _rule_line(rule: str) -> str:
-    return "-" if rule == "direct" else "--"
+def _rule_line(rule: str) -> Any:
+    return _RULE_LINES.get(rule, _DASHES)
 
 
 def _tuples(table: pd.DataFrame) -> list[tuple[str, ...]]:
     return list(table.itertuples(index=False, name=None))
-
-
-def _floats(values: pd.Series) -> FloatArray:
-    return values.to_numpy(dtype="float64", na_value=np.nan)

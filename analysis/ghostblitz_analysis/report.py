@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
+from ghostblitz_analysis.card_examples import card_examples, inline_svg
+from ghostblitz_analysis.company_tables import games_table, rival_table, rounds_table
+from ghostblitz_analysis.hat_tables import (
+    costs_table,
+    hat_cells_table,
+    hat_errors_tables,
+    lags_table,
+)
+from ghostblitz_analysis.plots import kinds_are_pooled
 from ghostblitz_analysis.report_tables import (
+    ReportTable,
     accuracy_notes,
     accuracy_table,
     cells_table,
@@ -22,32 +30,25 @@ from ghostblitz_analysis.report_tables import (
     incomplete_people,
     left_out,
     participants_tables,
+    rules_table,
     runs_table,
 )
 from ghostblitz_analysis.results import Analysis, AnalysisResult
-from ghostblitz_analysis.solving import read_item_colours
-from ghostblitz_analysis.summary import error_sentences, import_sentence, rt_sentences
+from ghostblitz_analysis.summary import (
+    company_sentences,
+    error_sentences,
+    hat_sentences,
+    import_sentence,
+    rt_sentences,
+)
 from ghostblitz_analysis.wording import count_of, number
-from ghostblitz_task.cards import Card, parse_card
-from ghostblitz_task.drawing import card_svg, load_palette
-from ghostblitz_task.errors import ConfigError
 
 __all__ = ["render_report"]
 
 
-_PALETTE = "standard"
+#: Rules beside direct and exclusion, the first that applies before the next.
+_PRECEDENCE = ("mirror-owl", "mirror", "time")
 _SEVERITIES = ("error", "warning", "info")
-
-
-@dataclass(frozen=True, slots=True)
-class CardExample:
-    """A card of the data with its solution; `svg` is empty where its items have no drawing."""
-
-    rule: str
-    svg: Markup
-    text: str
-    answer: str
-    why: str
 
 
 def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str:
@@ -86,8 +87,10 @@ def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str
         banners=_banners(analysis.trials),
         rt_sentences=rt_sentences(analysis),
         error_sentences=error_sentences(analysis),
-        examples=_examples(analysis.trials),
-        figures={name: _inline_svg(name, svg) for name, svg in figures_svg.items()},
+        hat_sentences=hat_sentences(analysis),
+        company_sentences=company_sentences(analysis),
+        examples=card_examples(analysis.trials),
+        figures={name: inline_svg(name, svg) for name, svg in figures_svg.items()},
         cells=cells_table(analysis),
         accuracy=accuracy_table(analysis),
         accuracy_notes=accuracy_notes(analysis),
@@ -97,6 +100,11 @@ def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str
         left_out=left_out(analysis),
         errors=errors_tables(analysis),
         error_meanings=error_meanings(analysis),
+        further_rules=[r for r in _PRECEDENCE if r in set(analysis.group_cells["rule"])],
+        other_kinds=kinds_are_pooled(analysis.error_groups),
+        rules=rules_table(analysis),
+        hat=_hat_part(analysis),
+        company=_company_part(analysis),
         participants=participants_tables(analysis),
         runs=runs_table(result),
         flow=flow_table(result),
@@ -111,6 +119,54 @@ def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str
         settings_json=json.dumps(analysis.settings.model_dump(mode="json"), indent=2),
     )
     return page
+
+
+@dataclass(frozen=True, slots=True)
+class HatPart:
+    """The tables on the hat; those that cannot be made are null."""
+
+    cells: ReportTable
+    costs: ReportTable | None
+    errors: list[ReportTable]
+    lags: ReportTable | None
+
+
+def _hat_part(analysis: Analysis) -> HatPart | None:
+    hat, confidence = analysis.hat, analysis.settings.confidence
+    if hat is None:
+        return None
+    return HatPart(
+        cells=hat_cells_table(hat, confidence=confidence),
+        costs=costs_table(hat, confidence=confidence),
+        errors=hat_errors_tables(hat),
+        lags=lags_table(hat, confidence=confidence),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyPart:
+    """The tables on playing for cards, and against whom; what cannot be made is null."""
+
+    rounds: ReportTable
+    rival: ReportTable | None
+    games: ReportTable
+    rival_kinds: tuple[str, ...]
+    most_players: int
+    has_people: bool
+
+
+def _company_part(analysis: Analysis) -> CompanyPart | None:
+    company = analysis.company
+    if company is None:
+        return None
+    return CompanyPart(
+        rounds=rounds_table(company),
+        rival=rival_table(company, confidence=analysis.settings.confidence),
+        games=games_table(company),
+        rival_kinds=company.rival_kinds,
+        most_players=company.most_players,
+        has_people="human" in analysis.sources,
+    )
 
 
 # --- what stands at the top -----------------------------------------------------------------
@@ -202,37 +258,6 @@ def _captions(analysis: Analysis) -> dict[str, str]:
     }
 
 
-def _examples(trials: pd.DataFrame) -> list[CardExample]:
-    """Return the first card of each rule, solved."""
-    examples = []
-    for rule in ("direct", "exclusion"):
-        of_rule = trials[trials["rule"] == rule]
-        if of_rule.empty:
-            continue
-        trial = of_rule.iloc[0]
-        colours = read_item_colours(trial["item_colours"])
-        card = parse_card(trial["card"], colours)
-        own = colours.get(str(trial["target"]), "")
-        if rule == "direct":
-            why = f"the {trial['target']} is shown in its own colour, {own}"
-        else:
-            why = (
-                f"no item is shown in its own colour; the {trial['target']} ({own}) is the only "
-                "item that is neither depicted nor has its colour shown"
-            )
-        shown = " and ".join(f"{p.item} in {p.colour}" for p in card.depicted)
-        answer = f"{trial['mode']} the {trial['answer']}"
-        examples.append(CardExample(rule, _card_drawing(rule, card), shown, answer, why))
-    return examples
-
-
-def _card_drawing(rule: str, card: Card) -> Markup:
-    try:
-        return _inline_svg(f"card-{rule}", card_svg(card, load_palette(_PALETTE)))
-    except ConfigError:  # A study's own items, which have no drawing: the words must do.
-        return Markup("")
-
-
 def _further_notes(result: AnalysisResult) -> list[str]:
     """Return what loading noted and no finding repeats (a torn log is a finding of its run)."""
     said = {finding.message for finding in result.findings}
@@ -300,13 +325,3 @@ def _worst_ms(values_s: pd.Series) -> str:
 
 def _listed(values: Iterable[str]) -> str:
     return ", ".join(sorted({str(value) for value in values}))
-
-
-def _inline_svg(name: str, svg: str) -> Markup:
-    """Return an SVG for use inside the page, its ids made unlike those of other figures."""
-    start = svg.index("<svg")  # Leave the XML declaration and document type away.
-    body = re.sub(r"<metadata>.*?</metadata>", "", svg[start:], flags=re.DOTALL)
-    body = re.sub(r'\bid="', f'id="{name}-', body)
-    body = re.sub(r'((?:xlink:)?href)="#', rf'\1="#{name}-', body)
-    body = body.replace("url(#", f"url(#{name}-")
-    return Markup(body)

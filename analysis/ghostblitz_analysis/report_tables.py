@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ghostblitz_analysis.dataset import ImportFlow
+from ghostblitz_analysis.dataset import ImportFlow, RunInfo
 from ghostblitz_analysis.exclusions import total_flow
 from ghostblitz_analysis.results import Analysis, AnalysisResult
 from ghostblitz_analysis.summary import rows_of
@@ -32,17 +32,20 @@ __all__ = [
     "cells_table",
     "contrasts_table",
     "error_meanings",
+    "errors_table",
     "errors_tables",
     "flow_table",
     "incomplete_people",
     "left_out",
     "participants_tables",
+    "rules_table",
     "runs_table",
 ]
 
 #: Longer tables are cut in the page; their CSV files are whole.
 MAX_ROWS = 200
 _CELLS_PER_TABLE = 4
+_RULES_PER_TABLE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,19 +177,37 @@ def left_out(analysis: Analysis) -> list[str]:
 
 
 def errors_tables(analysis: Analysis) -> list[ReportTable]:
-    """Return a row per error kind that occurred or could have; a table per mode.
+    """Return a row per error kind that occurred or could have; tables per mode, of a few rules.
 
-    Beside each kind of wrong item stands its share by chance.
+    Beside each kind of wrong item stands its share by chance, where answers are items.
     """
     table = analysis.error_groups
     if "mode" not in table.columns:
-        return [_errors_table(analysis, table, ["rule"])]
+        return _tables_of_rules(table, ["rule"])
     modes = list(dict.fromkeys(table["mode"]))
-    return [_errors_table(analysis, table[table["mode"] == m], ["rule", "mode"]) for m in modes]
+    return [
+        part
+        for m in modes
+        for part in _tables_of_rules(table[table["mode"] == m], ["rule", "mode"])
+    ]
 
 
-def _errors_table(analysis: Analysis, table: pd.DataFrame, by: list[str]) -> ReportTable:
-    titles = ("errors", "% of errors", "% of trials", "% of wrong items", "chance share (%)")
+def _tables_of_rules(table: pd.DataFrame, by: list[str]) -> list[ReportTable]:
+    rules = list(dict.fromkeys(table["rule"]))
+    parts = [rules[i : i + _RULES_PER_TABLE] for i in range(0, len(rules), _RULES_PER_TABLE)]
+    return [errors_table(table[table["rule"].isin(part)], by) for part in parts]
+
+
+def errors_table(table: pd.DataFrame, by: list[str]) -> ReportTable:
+    """Return a row per kind of error that occurred or could have in these groups.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `ghostblitz_analysis.models.error_totals`, or some rows of it.
+    by : list of str
+        The factors that make its groups.
+    """
     groups = [
         (
             cards_name({factor: rows[0][factor] for factor in by}),
@@ -194,40 +215,76 @@ def _errors_table(analysis: Analysis, table: pd.DataFrame, by: list[str]) -> Rep
         )
         for rows in (rows_of(part) for _, part in table.groupby(by, sort=False))
     ]
+    # Where the answers are colours or times, no item is an alternative to them.
+    has_items = [any(r["p_by_chance"] is not None for r in rows.values()) for _, rows in groups]
+    titles = ("errors", "% of errors", "% of trials")
+    of_items = ("% of wrong items", "chance share (%)")
     lines = []
-    for kind in _kinds_found(analysis):
+    for kind in _possible_kinds(table):
         cells = [kind.replace("_", " ")]
-        for _, of_kind in groups:
+        for (_, of_kind), items in zip(groups, has_items, strict=True):
             row = of_kind[kind]
             cells += [
                 _count(row["n"]),
                 percent(row["p_of_errors"]),
                 percent(row["p_of_trials"], 2),
-                percent(row["p_of_wrong_items"]),
-                percent(row["p_by_chance"]),
             ]
+            if items:
+                cells += [percent(row["p_of_wrong_items"]), percent(row["p_by_chance"])]
         lines.append(tuple(cells))
     total = ["all errors"]
-    for _, of_kind in groups:
+    for (_, of_kind), items in zip(groups, has_items, strict=True):
         row = next(iter(of_kind.values()))
         whole = row["n_errors"] / row["n_trials"] if row["n_trials"] else None
         share = "100.0" if row["n_errors"] else MISSING
-        total += [_count(row["n_errors"]), share, percent(whole, 2), "", ""]
-    spans = (("", 1), *((name, len(titles)) for name, _ in groups))
-    header = ("kind of error", *titles * len(groups))
-    return ReportTable(header, (*lines, tuple(total)), 1, groups=spans)
+        total += [_count(row["n_errors"]), share, percent(whole, 2)]
+        total += ["", ""] if items else []
+    widths = [len(titles) + len(of_items) * items for items in has_items]
+    spans = (("", 1), *((name, n) for (name, _), n in zip(groups, widths, strict=True)))
+    columns = [title for items in has_items for title in (*titles, *(of_items if items else ()))]
+    return ReportTable(("kind of error", *columns), (*lines, tuple(total)), 1, groups=spans)
 
 
-def _kinds_found(analysis: Analysis) -> list[str]:
-    totals = analysis.error_totals
-    possible = (totals["n"] > 0) | (totals["p_by_chance"] > 0).fillna(False)
-    found = set(totals.loc[possible, "error_kind"])
+def _possible_kinds(table: pd.DataFrame) -> list[str]:
+    possible = (table["n"] > 0) | (table["p_by_chance"] > 0).fillna(False)
+    found = set(table.loc[possible, "error_kind"])
     return [kind for kind in ERROR_MEANINGS if kind in found]
 
 
 def error_meanings(analysis: Analysis) -> list[tuple[str, str]]:
     """Return the kinds of error in the tables, each with what it means."""
-    return [(kind.replace("_", " "), ERROR_MEANINGS[kind]) for kind in _kinds_found(analysis)]
+    kinds = _possible_kinds(analysis.error_groups)
+    return [(kind.replace("_", " "), ERROR_MEANINGS[kind]) for kind in kinds]
+
+
+def rules_table(analysis: Analysis) -> ReportTable | None:
+    """Return how often a rule was missed, or None where there are no additional rules."""
+    table = analysis.rule_misses
+    if table is None:
+        return None
+    by = [factor for factor in ("rule", "mode") if factor in table.columns]
+    level = f"{analysis.settings.confidence:.0%} CI"
+    header = (
+        *by, "n", "trials", "errors", "rule missed", "% of errors", "% of trials",
+        "mean of participants (%)", level,
+    )  # fmt: skip
+    rows = []
+    for row in rows_of(table):
+        low, high = row["p_participants_low"], row["p_participants_high"]
+        rows.append(
+            (
+                *(str(row[factor]) for factor in by),
+                _count(row["n_participants"]),
+                _count(row["n_trials"]),
+                _count(row["n_errors"]),
+                _count(row["n_rule_missed"]),
+                percent(row["p_of_errors"]),
+                percent(row["p_of_trials"], 2),
+                percent(row["p_participants"], 2),
+                MISSING if low is None else interval(100 * low, 100 * high, 2),
+            )
+        )
+    return ReportTable(header, tuple(rows), len(by))
 
 
 def participants_tables(analysis: Analysis) -> list[ReportTable]:
@@ -273,19 +330,24 @@ def runs_table(result: AnalysisResult) -> ReportTable | None:
     )  # fmt: skip
     rows = [
         (
-            run.participant_id,
+            " with ".join(run.players),
             str(run.session),
             f"{run.run}, resumed" if run.resumes_file else str(run.run),
             f"{run.source} ({run.participant_model})" if run.participant_model else run.source,
             run.status + (" (last line torn)" if run.torn else ""),
             "virtual" if run.source == "simulated" else synchronised[run.display_synchronised],
-            f"{_count(run.n_trials)} of {_count(run.n_trials_planned)}",
+            _trials_of_run(run),
             str(run.seed),
             run.started_utc[:16].replace("T", " ") if run.started_utc else MISSING,
         )
         for run in runs[:MAX_ROWS]
     ]
     return ReportTable(header, tuple(rows), 6, len(runs) - len(rows))
+
+
+def _trials_of_run(run: RunInfo) -> str:
+    text = f"{_count(run.n_trials - run.n_recycled)} of {_count(run.n_trials_planned)}"
+    return text + (f" + {_count(run.n_recycled)}" if run.n_recycled else "")
 
 
 def flow_table(result: AnalysisResult) -> ReportTable:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from ghostblitz_analysis.company_measures import CompanyResults, company_results
 from ghostblitz_analysis.dataset import Dataset
 from ghostblitz_analysis.exclusions import audit, flag_exclusions
+from ghostblitz_analysis.hat_measures import HatResults, hat_results
 from ghostblitz_analysis.measures import (
     cell_factors,
     cell_measures,
@@ -17,6 +19,7 @@ from ghostblitz_analysis.measures import (
     complete_cells,
 )
 from ghostblitz_analysis.models import error_totals, group_cells, rule_contrasts
+from ghostblitz_analysis.rule_misses import rule_misses
 from ghostblitz_analysis.settings import AnalysisSettings
 from ghostblitz_analysis.validation import Finding
 
@@ -46,6 +49,12 @@ class Analysis:
         The same per rule and mode where there are two modes, as the report shows errors.
     error_cells : DataFrame
         The same per cell.
+    rule_misses : DataFrame or None
+        From `rule_misses`; None where only direct and exclusion were played.
+    hat : HatResults or None
+        From `hat_results`; None where there is no hat.
+    company : CompanyResults or None
+        From `company_results`; None where nobody played for cards.
     """
 
     settings: AnalysisSettings
@@ -58,6 +67,9 @@ class Analysis:
     error_totals: pd.DataFrame
     error_groups: pd.DataFrame
     error_cells: pd.DataFrame
+    rule_misses: pd.DataFrame | None = None
+    hat: HatResults | None = None
+    company: CompanyResults | None = None
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
@@ -65,24 +77,38 @@ class Analysis:
 
         ``error_kinds`` has one row per cell and kind (``row_of`` is ``cell``) and then the totals
         per rule (``row_of`` is ``rule``; other factors are missing). Those of results say in
-        ``source`` who answered: one level of the schema's, or ``mixed``.
+        ``source`` who answered: one level of the schema's, or ``mixed``. ``rule_misses`` and those
+        whose names begin with ``hat_`` or ``company_`` exist only where there are such rules, a
+        hat, or cards that were played for.
         """
         people = self.trials.groupby("participant_id")["source"].agg(_source)
-        of_cells = self.participant_cells["participant_id"].map(people).astype("string")
         source = _source(self.trials["source"])
+
+        def told(table: pd.DataFrame) -> pd.DataFrame:
+            if "participant_id" in table.columns:
+                own = table["participant_id"].map(people).astype("string")
+                return table.assign(source=own)
+            return table.assign(source=source)
+
         errors = pd.concat(
             [self.error_cells.assign(row_of="cell"), self.error_totals.assign(row_of="rule")],
             ignore_index=True,
         )
         errors.insert(0, "row_of", errors.pop("row_of").astype("string"))
-        return {
-            "trials": self.trials,
-            "audit": self.audit,
-            "participant_cells": self.participant_cells.assign(source=of_cells),
-            "group_cells": self.group_cells.assign(source=source),
-            "contrasts": self.contrasts.assign(source=source),
-            "error_kinds": errors.assign(source=source),
+        results = {
+            "participant_cells": self.participant_cells,
+            "group_cells": self.group_cells,
+            "contrasts": self.contrasts,
+            "error_kinds": errors,
         }
+        if self.rule_misses is not None:
+            results["rule_misses"] = self.rule_misses
+        if self.hat is not None:
+            results |= self.hat.tables
+        if self.company is not None:
+            results |= self.company.tables
+        told_results = {name: told(table) for name, table in results.items()}
+        return {"trials": self.trials, "audit": self.audit, **told_results}
 
     @property
     def n_participants(self) -> int:
@@ -155,6 +181,9 @@ def analyze_trials(trials: pd.DataFrame, settings: AnalysisSettings) -> Analysis
         error_totals=errors_by("rule"),
         error_groups=errors_by(*(f for f in factors if f in ("rule", "mode"))),
         error_cells=errors_by(*factors),
+        rule_misses=rule_misses(cells, factors=factors, confidence=settings.confidence),
+        hat=hat_results(flagged, confidence=settings.confidence),
+        company=company_results(flagged, confidence=settings.confidence),
     )
 
 

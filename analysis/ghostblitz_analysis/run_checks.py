@@ -41,6 +41,7 @@ def check_runs(runs: Sequence[RunInfo]) -> Iterator[Found]:
                 "before you pool them",
             )
     yield from _about_plans(runs)
+    yield from _about_company(runs)
     polled = [info.file for info in runs if info.keys_polled]
     if polled:
         yield (
@@ -76,6 +77,33 @@ def _about_plans(runs: Sequence[RunInfo]) -> Iterator[Found]:
         )
 
 
+def _about_company(runs: Sequence[RunInfo]) -> Iterator[Found]:
+    together = [info.file for info in runs if info.others]
+    if together:
+        yield (
+            "warning",
+            "played_together",
+            _first_and_more(together),
+            "several participants played in one session and saw each other's answers, so their "
+            "data are not independent; tests and intervals here take them as if they were",
+        )
+    kinds = {
+        "model": "a model with set RTs; its answers were drawn again and agree, where the plan "
+        "could be made again",
+        "ghost": "a ghost of the participant's own earlier trials; what it drew from them was not "
+        "drawn again",
+    }
+    for kind, words in kinds.items():
+        files = [info.file for info in runs if info.rival_kind == kind]
+        if files:
+            yield (
+                "info",
+                "simulated_rival",
+                _first_and_more(files),
+                f"the rival was simulated: {words}",
+            )
+
+
 def _about_run(info: RunInfo) -> Iterator[Found]:
     ends = {
         "killed": "the log just ends: the program was killed or the machine went down",
@@ -106,7 +134,7 @@ def _about_run(info: RunInfo) -> Iterator[Found]:
 
 def _about_session(runs: Sequence[RunInfo]) -> Iterator[Found]:
     last = runs[-1]
-    where = f"{last.participant_id}, session {last.session}"
+    where = f"{' with '.join(last.players)}, session {last.session}"
     n_done = 0
     for before, info in zip([None, *runs], runs, strict=False):
         if info.run > 1:

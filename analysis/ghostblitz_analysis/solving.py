@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ghostblitz_task.errors import CardError, ConfigError, DatasetError
-from ghostblitz_task.games import Game, GameSettings, Response, Stimulus, make_game
-from ghostblitz_task.scoring import judge_response
+from ghostblitz_task.games import (
+    Game,
+    GameSettings,
+    GameState,
+    Response,
+    Stimulus,
+    make_game,
+)
 
-__all__ = ["GameOptions", "SolvedCard", "Solver", "item_colours_text", "read_item_colours"]
+__all__ = [
+    "GameOptions",
+    "SolvedCard",
+    "Solver",
+    "check_answer",
+    "direct_position",
+    "item_colours_text",
+    "read_item_colours",
+    "rules_text",
+]
 
 
 def item_colours_text(item_colours: Mapping[str, str]) -> str:
@@ -32,6 +47,36 @@ def read_item_colours(text: str) -> dict[str, str]:
     if len(mapping) < len(pairs):
         raise DatasetError(f"{text!r} gives an item two colours of its own")
     return mapping
+
+
+def rules_text(rules: Iterable[str]) -> str:
+    """Write additional rules as in the column ``rules``."""
+    return " ".join(sorted(rules))
+
+
+def check_answer(response: Response, game: Game, stimulus: Stimulus) -> None:
+    """Refuse a response that means nothing in a game.
+
+    Beside what has a key, every item means something, and every colour where there are colours
+    or times to be shouted; a right time counts however it is said.
+
+    Raises
+    ------
+    DatasetError
+        Naming the response and what it could be.
+    """
+    if response.mode not in game.modes:
+        raise DatasetError(f"response mode {response.mode!r} does not exist in {game.name}")
+    answers = game.answers(response.mode)
+    known = {*game.item_colours, *answers}
+    times: tuple[str, ...] = getattr(game, "times", ())
+    if response.mode == "shout" and times:
+        known |= set(game.item_colours.values())
+    if response.answer not in known and response not in game.correct_responses(stimulus):
+        what = "item" if set(answers) <= set(game.item_colours) else "answer"
+        raise DatasetError(
+            f"response {response.answer!r} is no {what} of this game ({', '.join(answers)})"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +116,10 @@ class Solver:
     """
 
     def __init__(self, options: GameOptions | None = None) -> None:
-        self._options = options or GameOptions()
+        self.options = options or GameOptions()
         self._games: dict[tuple[str, str, int], Game] = {}
-        self._cards: dict[tuple[str, str, str], SolvedCard | CardError] = {}
-        self._judged: dict[tuple[str, str, str, str, str], str | None] = {}
+        self._cards: dict[tuple[str, str, str, str | None], SolvedCard | CardError] = {}
+        self._judged: dict[tuple[str, str, str, str | None, str, str], str | None] = {}
 
     def game(self, name: str, item_colours: str, n_pictures: int) -> Game:
         """Return the game of this name with these items.
@@ -90,8 +135,8 @@ class Solver:
                 name=name,
                 item_colours=read_item_colours(item_colours),
                 n_pictures=n_pictures,
-                shout_item=self._options.shout_item,
-                rules=self._options.rules,
+                shout_item=self.options.shout_item,
+                rules=self.options.rules,
             )
             try:
                 self._games[key] = make_game(settings)
@@ -99,19 +144,22 @@ class Solver:
                 raise DatasetError(str(error)) from error
         return self._games[key]
 
-    def solve(self, name: str, item_colours: str, card: str) -> SolvedCard | CardError:
+    def solve(
+        self, name: str, item_colours: str, card: str, hat_over: str | None = None
+    ) -> SolvedCard | CardError:
         """Return the solved card, or the `CardError` that says why it has no single answer.
 
         Raises
         ------
         DatasetError
-            If there is no such game, or the items do not fit it.
+            If there is no such game, the items do not fit it, or where the hat is does not.
         """
-        key = (name, item_colours, card)
+        key = (name, item_colours, card, hat_over)
         if key not in self._cards:
             game = self.game(name, item_colours, max(1, len(card.split())))
+            _check_hat(game, hat_over)
             try:
-                stimulus = game.stimulus(game.parse(card), game.initial_state())
+                stimulus = game.stimulus(game.parse(card), GameState(hat_over))
             except CardError as error:
                 self._cards[key] = error
             else:
@@ -119,27 +167,38 @@ class Solver:
                 self._cards[key] = SolvedCard(game, stimulus, place)
         return self._cards[key]
 
-    def judge(self, name: str, item_colours: str, card: str, response: Response) -> str | None:
+    def judge(
+        self,
+        name: str,
+        item_colours: str,
+        card: str,
+        response: Response,
+        *,
+        hat_over: str | None = None,
+    ) -> str | None:
         """Return the kind of error that a response to a legal card is, or None if it is right.
 
         Raises
         ------
         DatasetError
-            If the response is no item of the game, or its mode none of the game's.
+            If the response is no answer in the game, or its mode none of the game's.
         """
-        key = (name, item_colours, card, response.mode, response.answer)
+        key = (name, item_colours, card, hat_over, response.mode, response.answer)
         if key not in self._judged:
-            solved = self.solve(name, item_colours, card)
+            solved = self.solve(name, item_colours, card, hat_over)
             if isinstance(solved, CardError):
                 raise DatasetError(str(solved))
             game = solved.game
-            if response.mode not in game.modes:
-                raise DatasetError(f"response mode {response.mode!r} does not exist in {game.name}")
-            try:
-                self._judged[key] = judge_response(response, solved.stimulus, game)
-            except KeyError:
-                raise DatasetError(
-                    f"response {response.answer!r} is no item of this game "
-                    f"({', '.join(game.item_colours)})"
-                ) from None
+            check_answer(response, game, solved.stimulus)
+            self._judged[key] = game.error_kind(response, solved.stimulus)
         return self._judged[key]
+
+
+def _check_hat(game: Game, hat_over: str | None) -> None:
+    if hat_over is None and game.hideable:
+        raise DatasetError(
+            f"hat_over is missing, but {game.name} solves its cards by the item under the hat"
+        )
+    if hat_over is not None and hat_over not in game.hideable:
+        known = f"it hides one of {', '.join(game.hideable)}" if game.hideable else "it has no hat"
+        raise DatasetError(f"hat_over is {hat_over!r}, but in {game.name} {known}")

@@ -9,7 +9,9 @@ from typing import Any
 import pandas as pd
 
 from ghostblitz_analysis.dataset import Dataset
+from ghostblitz_analysis.models import REFERENCE_RULE
 from ghostblitz_analysis.results import Analysis, AnalysisResult
+from ghostblitz_analysis.rule_misses import BASE_RULES
 from ghostblitz_analysis.wording import (
     MISSING,
     cards_name,
@@ -23,7 +25,15 @@ from ghostblitz_analysis.wording import (
     source_note,
 )
 
-__all__ = ["error_sentences", "import_sentence", "rows_of", "rt_sentences", "summary_text"]
+__all__ = [
+    "company_sentences",
+    "error_sentences",
+    "hat_sentences",
+    "import_sentence",
+    "rows_of",
+    "rt_sentences",
+    "summary_text",
+]
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -35,11 +45,16 @@ def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
 def rt_sentences(analysis: Analysis) -> list[str]:
     """Say per contrast how much longer a rule took than direct matches, and in how many people.
 
-    Where there is no contrast, say which RTs there are.
+    The contrast of exclusion is the planned one; those of further rules share a sentence. Where
+    there is no contrast, say which RTs there are.
     """
     level = f"{analysis.settings.confidence:.0%} CI"
-    sentences = []
+    sentences, further = [], []
     for row in rows_of(analysis.contrasts):
+        if row["contrast"].split(" / ")[0] not in BASE_RULES:
+            if row["rt_ratio"] is not None:
+                further.append(_short_contrast(analysis, row))
+            continue
         where = _where(analysis, row)
         rule, reference = row["contrast"].split(" / ")
         if row["rt_ratio"] is None:
@@ -58,6 +73,10 @@ def rt_sentences(analysis: Analysis) -> list[str]:
             text += f"; {count_of(row['n_participants'], 'participant')})"
         text += f": {_rt_of(analysis, row, rule)} against {_rt_of(analysis, row, reference)}"
         sentences.append(text + ".")
+    if further:
+        sentences.append(
+            f"further rules against {REFERENCE_RULE}, as ratios of RTs: {'; '.join(further)}."
+        )
     if not sentences:
         for row in rows_of(analysis.group_cells):
             rt = row["geometric_mean_rt_s"]
@@ -69,13 +88,26 @@ def rt_sentences(analysis: Analysis) -> list[str]:
     return [text[0].upper() + text[1:] for text in sentences]
 
 
+def _short_contrast(analysis: Analysis, row: Mapping[str, Any]) -> str:
+    others = {factor: row[factor] for factor in analysis.factors if factor != "rule"}
+    where = f" in {cell_name(others)}" if others else ""
+    text = f"{row['contrast'].split(' / ')[0]} {number(row['rt_ratio'], 2)}{where}"
+    if row["rt_ratio_low"] is not None:
+        text += f" {interval(row['rt_ratio_low'], row['rt_ratio_high'], 2)}"
+    return text
+
+
 def error_sentences(analysis: Analysis) -> list[str]:
     """Say per rule, and mode if there are two, how many trials were wrong, and mostly how.
 
-    A kind of wrong item never stands without the share that it would have by chance.
+    A kind of wrong item never stands without the share that it would have by chance. More than a
+    few groups share a sentence per mode, without kinds.
     """
+    groups = _error_groups(analysis)
+    if len(groups) > _MAX_ERROR_GROUPS:
+        return _error_rates(groups)
     sentences = []
-    for levels, rows in _error_groups(analysis):
+    for levels, rows in groups:
         n_errors, n_trials = rows[0]["n_errors"], rows[0]["n_trials"]
         share = percent(n_errors / n_trials) if n_trials else MISSING
         name = cards_name(levels)
@@ -84,6 +116,81 @@ def error_sentences(analysis: Analysis) -> list[str]:
         if n_errors:
             text += f", {_most_often(rows)}"
         sentences.append(text + ".")
+    return sentences
+
+
+def _error_rates(groups: Sequence[tuple[dict[str, str], list[dict[str, Any]]]]) -> list[str]:
+    of_mode: dict[str, list[str]] = {}
+    for levels, rows in groups:
+        n_errors, n_trials = rows[0]["n_errors"], rows[0]["n_trials"]
+        share = percent(n_errors / n_trials) if n_trials else MISSING
+        found = of_mode.setdefault(levels.get("mode", ""), [])
+        found.append(f"{levels['rule']} {share}% ({n_errors:,} of {n_trials:,})")
+    return [
+        f"Wrong{f' in {mode} trials' if mode else ''}: {', '.join(found)}."
+        for mode, found in of_mode.items()
+    ]
+
+
+def hat_sentences(analysis: Analysis) -> list[str]:
+    """Say what it cost to grab the hat for the item under it; nothing where there is no hat."""
+    if analysis.hat is None:
+        return []
+    level = f"{analysis.settings.confidence:.0%} CI"
+    sentences = []
+    for row in rows_of(analysis.hat.costs):
+        if row["rt_ratio"] is None:
+            continue
+        text = (
+            f"{row['rule'].capitalize()} cards whose target was under the hat took "
+            f"{number(row['rt_ratio'], 2)} times as long as plain ones"
+        )
+        if row["rt_ratio_low"] is not None:
+            bounds = interval(row["rt_ratio_low"], row["rt_ratio_high"], 2)
+            text += f" ({level} {bounds}; {count_of(row['n_participants'], 'participant')})"
+        if row["p_error_difference"] is not None:
+            points = percent(abs(row["p_error_difference"]))
+            more = "more" if row["p_error_difference"] >= 0 else "fewer"
+            text += f", with {points} percentage points {more} errors"
+        sentences.append(text + ".")
+    return sentences
+
+
+def company_sentences(analysis: Analysis) -> list[str]:
+    """Say who took the cards, against whom; nothing where no card was played for."""
+    company = analysis.company
+    if company is None:
+        return []
+    counts = company.rules.sum(numeric_only=True)
+    n_rounds, n_took, n_late = (int(counts[f"n_{n}"]) for n in ("rounds", "took", "too_late"))
+    who = "The participants" if analysis.n_participants > 1 else "The participant"
+    text = f"{who} took the card in {percent(n_took / n_rounds)}% of {count_of(n_rounds, 'round')}"
+    if company.most_players > 1:
+        text += " (each counted once for every player)"
+    if company.rival_kinds:
+        share = percent(counts["n_rival_took"] / counts["n_rival_rounds"])
+        text += f", the simulated rival in {share}%"
+    if n_took + n_late:
+        n_right = n_took + n_late
+        text += (
+            f"; {n_late:,} of {count_of(n_right, 'right answer')} ({percent(n_late / n_right)}%) "
+            "came too late for the card"
+        )
+    sentences = [f"{text}."]
+    ratios = [
+        f"{row['rule']} {number(row['rt_ratio'], 2)}"
+        + (
+            f" {interval(row['rt_ratio_low'], row['rt_ratio_high'], 2)}"
+            if row["rt_ratio_low"] is not None
+            else ""
+        )
+        for row in rows_of(company.contrasts)
+    ]
+    if ratios:
+        sentences.append(
+            "RTs against the simulated rival's on the same cards, as ratios: "
+            f"{', '.join(ratios)} (below 1: the participants were faster)."
+        )
     return sentences
 
 
@@ -142,6 +249,8 @@ def summary_text(result: AnalysisResult) -> str:
         _cell_lines(analysis),
         _contrast_lines(analysis),
         _error_lines(analysis),
+        _hat_lines(analysis),
+        _company_lines(analysis),
         _finding_lines(result),
         f"Report: {result.report}",
     ]
@@ -210,6 +319,16 @@ def _error_lines(analysis: Analysis) -> str:
     return "\n".join(lines)
 
 
+def _hat_lines(analysis: Analysis) -> str:
+    sentences = hat_sentences(analysis)
+    return "\n".join(["The hat", *(f"  {text}" for text in sentences)]) if sentences else ""
+
+
+def _company_lines(analysis: Analysis) -> str:
+    sentences = company_sentences(analysis)
+    return "\n".join(["The cards", *(f"  {text}" for text in sentences)]) if sentences else ""
+
+
 def _grave_lines(result: AnalysisResult) -> str:
     grave = [f for f in result.findings if f.severity == "error"]
     lines = [f"ERROR: {f.where}: {f.message}" for f in grave[:_MAX_FINDINGS]]
@@ -228,6 +347,8 @@ def _finding_lines(result: AnalysisResult) -> str:
 
 
 _MAX_FINDINGS = 10
+#: Rules and modes that have a sentence each on their errors.
+_MAX_ERROR_GROUPS = 4
 #: Shares are means of many fractions; 1 may come out a little less.
 _ROUNDING = 1e-9
 _MAX_NAMES = 10

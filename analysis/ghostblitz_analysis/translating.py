@@ -22,7 +22,7 @@ from ghostblitz_analysis.solving import GameOptions, Solver, item_colours_text
 from ghostblitz_analysis.sources import Source
 from ghostblitz_analysis.tables import RawTable
 from ghostblitz_task.errors import CardError, ConfigError, DatasetError
-from ghostblitz_task.games import GameSettings, make_game
+from ghostblitz_task.games import Game, GameSettings, make_game
 from ghostblitz_task.schema import FACTOR_PREFIX, column
 
 __all__ = ["Translation", "as_number", "translate"]
@@ -62,8 +62,9 @@ def translate(raw: RawTable, mapping: Mapping) -> Translation:
         Naming the row, its column, what was found and what was expected.
     """
     source = Source(raw, mapping)
-    columns, notes = _facts(source)
-    solver = Solver(GameOptions(mapping.game.shout_item))
+    game = _game(mapping)
+    columns, notes = _facts(source, game)
+    solver = Solver(GameOptions(mapping.game.shout_item, game.rules))
     rule_or_none, first = _rules(columns, source, solver)
     rules = [rule for rule in rule_or_none if rule is not None]
     n_unsolvable = len(rule_or_none) - len(rules)
@@ -97,7 +98,41 @@ def _never(row: int, error: CardError) -> bool:
     raise AssertionError(f"row {row} was solved before: {error}")
 
 
-def _facts(source: Source) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
+def _game(mapping: Mapping) -> Game:
+    """Return the game that the mapping names, with items of its own, if all it needs is said."""
+    stated = mapping.game
+    own_items = mapping.columns.items is not None
+    settings = GameSettings(
+        stated.name,
+        stated.item_colours,
+        n_pictures=stated.n_pictures or 1,
+        # With items of each row's own, the one that asks for shouting is looked up there.
+        shout_item=None if own_items else stated.shout_item,
+        rules=frozenset(stated.rules or ()),
+    )
+    try:
+        game = make_game(settings)
+    except ConfigError as error:
+        raise DatasetError(f"the mapping: {error}") from error
+    known = sorted(getattr(game, "additional_rules", ()))
+    if known and stated.rules is None:
+        raise DatasetError(
+            f"the mapping: game.rules is missing; {game.name} is solved by the additional rules "
+            f"that were played ({', '.join(known)}), or [] for none"
+        )
+    if game.hideable and mapping.columns.hat_over is None:
+        raise DatasetError(
+            f"the mapping: columns.hat_over is missing; {game.name} is solved by the item under "
+            "the hat, so name the column that says which it was"
+        )
+    if not game.hideable and mapping.columns.hat_over is not None:
+        raise DatasetError(
+            f"the mapping: columns.hat_over names a column, but {game.name} has no hat"
+        )
+    return game
+
+
+def _facts(source: Source, game: Game) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
     mapping, n_rows = source.mapping, len(source.raw)
     columns: dict[str, list[Any]] = {
         "study_id": [mapping.dataset.name] * n_rows,
@@ -107,8 +142,9 @@ def _facts(source: Source) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
         "run": [1] * n_rows,
         "source": ["imported"] * n_rows,
         "phase": source.levels_of("phase", column("phase").levels) or ["test"] * n_rows,
-        "item_colours": _item_colours(source),
+        "item_colours": _item_colours(source, game),
         "card": _cards(source),
+        "hat_over": _hats(source),
         "deadline_s": [mapping.responses.deadline_s] * n_rows,
     }
     for value, place in zip(columns["phase"], source.raw.places, strict=True):
@@ -118,14 +154,23 @@ def _facts(source: Source) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
     return columns, notes
 
 
-def _item_colours(source: Source) -> list[str]:
-    titles, game = source.titles, source.mapping.game
+def _hats(source: Source) -> list[str | None]:
+    cells = source.optional("hat_over")
+    if cells is None:
+        return [None] * len(source.raw)
+    items = {comparable(k): v for k, v in source.levels.item.items()}
+    for cell, place in zip(cells, source.raw.places, strict=True):
+        if cell is None:
+            raise DatasetError(
+                f"{place}: {source.titles.hat_over} is blank, but the hat always hides an item"
+            )
+    return [None if cell is None else items.get(comparable(cell), cell) for cell in cells]
+
+
+def _item_colours(source: Source, game: Game) -> list[str]:
+    titles = source.titles
     if titles.items is None or titles.item_colours is None:
-        try:
-            own = make_game(GameSettings(game.name, game.item_colours, game.n_pictures or 1))
-        except ConfigError as error:
-            raise DatasetError(f"the mapping: {error}") from error
-        return [item_colours_text(own.item_colours)] * len(source.raw)
+        return [item_colours_text(game.item_colours)] * len(source.raw)
     texts: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
     result = []
     items = source.lists(titles.items, kind="item")
@@ -250,11 +295,11 @@ def _rules(
     drop = source.mapping.checks.on_unsolvable == "drop"
     rules: list[str | None] = []
     first = None
-    names = ("game", "item_colours", "card")
+    names = ("game", "item_colours", "card", "hat_over")
     rows = zip(*(columns[name] for name in names), source.raw.places, strict=True)
-    for game, item_colours, card, place in rows:
+    for game, item_colours, card, hat_over, place in rows:
         try:
-            solved = solver.solve(game, item_colours, card)
+            solved = solver.solve(game, item_colours, card, hat_over)
         except DatasetError as error:
             raise DatasetError(f"{place}: {error}") from error
         if isinstance(solved, CardError):

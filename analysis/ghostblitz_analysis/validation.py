@@ -70,7 +70,8 @@ def validate_dataset(dataset: Dataset) -> tuple[Finding, ...]:
         Errors first, then warnings, then the rest; empty if there is nothing to say.
     """
     trials = dataset.trials
-    used = trials[trials["phase"].isin(dataset.analysis.phases)]
+    again = trials["recycled"].fillna(False).astype(bool)
+    used = trials[trials["phase"].isin(dataset.analysis.phases) & ~again]
     findings = [Finding(*found) for found in check_runs(dataset.runs)]
     findings += _about_sources(dataset)
     findings += _about_completeness(dataset, used)

@@ -31,15 +31,33 @@ MISSING = "–"
 
 #: Okabe & Ito (2008), "Color Universal Design"; told apart under colour-vision deficiency.
 RULE_COLOURS: Mapping[str, str] = MappingProxyType(
-    {"direct": "#0072B2", "exclusion": "#D55E00", "mirror": "#009E73", "time": "#CC79A7"}
+    {
+        "direct": "#0072B2",
+        "exclusion": "#D55E00",
+        "mirror": "#009E73",
+        "mirror-owl": "#E69F00",
+        "time": "#CC79A7",
+    }
 )
-#: None of the rules' colours; the last three are from Tol (2021) and greys.
+#: None of the colours of direct and exclusion; from Okabe & Ito (2008), Tol (2021), and greys.
 ERROR_COLOURS: Mapping[str, str] = MappingProxyType(
     {
         "shape_capture": "#56B4E9",
         "colour_capture": "#E69F00",
         "shape_and_colour_capture": "#009E73",
         "rule_confusion": "#CC79A7",
+        "hat_grabbed": "#661100",
+        "under_hat": "#999933",
+        "grabbed_for_call": "#DDCC77",
+        "called_for_grab": "#44AA99",
+        "called_for_hat_grab": "#117733",
+        "hat_called": "#332288",
+        "wrong_item_called": "#AA4499",
+        "rule_missed": "#225555",
+        "wrong_kind": "#99DDFF",
+        "wrong_time": "#004488",
+        "own_colour": "#BB5566",
+        "wrong_colour": "#997700",
         "wrong_mode": "#F0E442",
         "both_modes": "#882255",
         "early": "#BBBBBB",
@@ -53,7 +71,22 @@ ERROR_MEANINGS: Mapping[str, str] = MappingProxyType(
         "shape_and_colour_capture": "took an item that was depicted and whose colour was shown",
         "rule_confusion": "took an item that the exclusion rule would accept, though there was "
         "a direct match",
-        "wrong_mode": "right item, but grabbed instead of shouted or the other way round",
+        "hat_grabbed": "grabbed the hat, though another item was to be grabbed or one to be called",
+        "under_hat": "grabbed the target itself, though it lay under the hat, which was to be "
+        "grabbed for it",
+        "grabbed_for_call": "grabbed an item, though the one under the hat was to be called",
+        "called_for_grab": "called a name, though an item was to be grabbed",
+        "called_for_hat_grab": "called a name, though the hat was to be grabbed",
+        "hat_called": "called the hat instead of the item under it",
+        "wrong_item_called": "called another item than the one under the hat",
+        "rule_missed": "right if one or more of the rules that apply to the card were left out",
+        "wrong_kind": "answered with another kind of thing: an item for a colour, a colour for a "
+        "time and so on",
+        "wrong_time": "shouted another time than the clock's",
+        "own_colour": "shouted the mirrored item's own colour instead of the one shown",
+        "wrong_colour": "shouted a colour that is neither the one shown nor the mirrored item's "
+        "own",
+        "wrong_mode": "right answer, but grabbed instead of shouted or the other way round",
         "both_modes": "grabbed and shouted",
         "early": "responded before the card was shown",
         "late": "no response before the deadline",
@@ -69,6 +102,9 @@ _LEVEL_NAMES = {
     ("block_kind", "mixed"): "mixed blocks",
     ("mode", "grab"): "grab trials",
     ("mode", "shout"): "shout trials",
+    ("transformation", "plain"): "plain cards",
+    ("transformation", "hat_grab"): "hat to be grabbed",
+    ("transformation", "hat_call"): "item under the hat to be called",
 }
 
 
@@ -85,6 +121,8 @@ def cell_name(levels: Mapping[str, str]) -> str:
 def cards_name(levels: Mapping[str, str]) -> str:
     """Name the cards of a rule, and the level of other factors if there are any."""
     others = cell_name({factor: level for factor, level in levels.items() if factor != "rule"})
+    if "rule" not in levels:
+        return others
     return f"{levels['rule']} cards" + (f", {others}" if others else "")
 
 

@@ -109,7 +109,11 @@ def _info(
         "licence": about.licence,
         "url": about.url,
         "created_by": f"ghostblitz {__version__}",
-        "game": {"name": mapping.game.name, "shout_item": mapping.game.shout_item, "rules": []},
+        "game": {
+            "name": mapping.game.name,
+            "shout_item": mapping.game.shout_item,
+            "rules": sorted(mapping.game.rules or ()),
+        },
         "complete_n_trials": mapping.complete.n_trials if mapping.complete else None,
         "n_trials": report["n_trials"],
         "trials_sha256": file_sha256(table),

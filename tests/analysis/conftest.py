@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from small_study import make_screens, study_table
 
+from ghostblitz_task.config import StudySettings, validate_settings
+from ghostblitz_task.games import GameSettings, make_game
 from ghostblitz_task.schema import COLUMNS
+from ghostblitz_task.studies import Study, simulate_study
 
 MakeTrials = Callable[[Iterable[Mapping[str, Any]]], pd.DataFrame]
 
@@ -33,7 +38,7 @@ _DEFAULTS = {
 
 def _completed(row: Mapping[str, Any], index: int) -> dict[str, Any]:
     full = _DEFAULTS | {"trial_index": index, "trial_in_block": index} | dict(row)
-    card, target = _CARDS[full["rule"], full["mode"]]
+    card, target = _CARDS.get((full["rule"], full["mode"]), (None, None))
     full = {"card": card, "target": target, "answer": target} | full
     full.setdefault("game", "classic" if full["mode"] == "grab" else "grab-or-shout")
     if full.get("error_kind") is not None:
@@ -128,3 +133,74 @@ def draw_trials(make_trials: MakeTrials) -> Callable[..., pd.DataFrame]:
         return make_trials(rows)
 
     return draw
+
+
+_GRAB, _SHOUT = "asdfghjkl", "qwertyuiozxcvbnm123456789"
+
+
+def study_of(
+    folder: Path, name: str, *, rules: Sequence[str] = (), n_trials: int = 40, **game: str
+) -> Study:
+    """A study of any game: what can be grabbed and shouted on the keys of several rows."""
+    made = make_game(GameSettings(name, rules=frozenset(rules)))
+    table = study_table()
+    table["game"] = {"name": name, "rules": sorted(rules), **game}
+    table["timing"]["deadline_s"] = 8.0
+    table["blocks"] = [
+        {"label": "practice", "phase": "practice", "n_trials": 4},
+        {"label": "one", "n_trials": n_trials // 2},
+        {"label": "two", "n_trials": n_trials - n_trials // 2},
+    ]
+    table["sequence"] = {"max_run_mode": 20}
+    table["responses"] = {
+        "grab_keys": dict(zip(made.answers("grab"), _GRAB, strict=False)),
+        "shout_keys": dict(zip(made.answers("shout"), _SHOUT, strict=False)),
+    }
+    settings = validate_settings(table, StudySettings, where="study.toml")
+    return Study(folder, settings, settings.make_game(), make_screens(settings))
+
+
+@pytest.fixture
+def make_study(tmp_path: Path) -> Callable[..., Study]:
+    return lambda name, **settings: study_of(tmp_path, name, **settings)
+
+
+@pytest.fixture
+def simulate_game(tmp_path: Path) -> Callable[..., list[Path]]:
+    """Simulate participants of a game and return their logs."""
+
+    def run(
+        name: str, *, n_participants: int = 1, model: str = "ex-gaussian", **settings: Any
+    ) -> list[Path]:
+        study = study_of(tmp_path, name, **settings)
+        out = tmp_path / f"simulated-{name}"
+        return simulate_study(study, out, n_participants=n_participants, seed=3, model=model)
+
+    return run
+
+
+_SPOOKY = "ghost:white hat:red bottle:green barrel:blue mouse:grey"
+#: Card, target, item under the hat, answer.
+_HAT_CARDS = {
+    ("plain", "direct"): ("ghost:white mouse:red", "ghost", "bottle", "ghost"),
+    ("plain", "exclusion"): ("barrel:green ghost:red", "mouse", "bottle", "mouse"),
+    ("hat_grab", "direct"): ("ghost:white mouse:red", "ghost", "ghost", "hat"),
+    ("hat_grab", "exclusion"): ("barrel:green ghost:red", "mouse", "mouse", "hat"),
+    ("hat_call", "direct"): ("hat:red mouse:white", "hat", "bottle", "bottle"),
+    ("hat_call", "exclusion"): ("barrel:grey bottle:white", "hat", "ghost", "ghost"),
+}
+
+
+def hat_row(kind: str, rule: str = "direct", *, lag: int = 0, **others: Any) -> dict[str, Any]:
+    """What a trial of a game with a hat says, for `make_trials`."""
+    card, target, hat_over, answer = _HAT_CARDS[kind, rule]
+    return {
+        "game": "spooky-doo", "item_colours": _SPOOKY, "rules": "", "rule": rule, "card": card,
+        "target": target, "hat_over": hat_over, "answer": answer, "trials_since_hat_move": lag,
+        "mode": "shout" if kind == "hat_call" else "grab",
+    } | others  # fmt: skip
+
+
+@pytest.fixture
+def make_hat_row() -> Callable[..., dict[str, Any]]:
+    return hat_row

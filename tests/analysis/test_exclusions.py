@@ -109,7 +109,7 @@ def test_the_audit_counts_each_trial_once_as_newly_excluded(make_trials):
 def test_the_audit_names_participant_rule_order_and_reason(make_trials):
     rows = [{"participant_id": p, "rule": r} for p in ("01", "1") for r in ("direct", "exclusion")]
     table = audit(flag_exclusions(make_trials(rows), DEFAULTS), DEFAULTS)
-    assert len(table) == 7 * 4
+    assert len(table) == len(exclusion_steps(DEFAULTS)) * 4
     assert table["step"].tolist() == sorted(table["step"])
     assert set(table["participant_id"]) == {"01", "1"}
     reasons = dict(zip(table["flag"], table["reason"], strict=True))
@@ -148,4 +148,12 @@ def test_what_the_audit_leaves_is_what_counts_for_rt(make_trials, rows, n_first)
 def test_every_step_says_why(flag):
     step = next(s for s in exclusion_steps(DEFAULTS) if s.flag == flag)
     assert step.reason
-    assert step.scope == ("all" if flag == "exclude_phase" else "rt")
+    assert step.scope == ("all" if flag in ("exclude_phase", "exclude_recycled") else "rt")
+
+
+def test_cards_that_came_again_count_for_nothing_and_unknown_ones_for_all(make_trials):
+    rows = [{"recycled": True}, {"recycled": False}, {"recycled": None}]
+    flagged = flag_exclusions(make_trials(rows), DEFAULTS)
+    assert flagged["exclude_recycled"].tolist() == [True, False, False]
+    assert used_for_accuracy(flagged).tolist() == [False, True, True]
+    assert used_for_rt(flagged).tolist() == [False, True, True]

@@ -9,8 +9,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_analysis.figures import build_figures, figure_svg, save_figure
+from ghostblitz_analysis.hat_plots import plot_lag_errors, plot_lag_rt
 from ghostblitz_analysis.plots import (
+    kinds_are_pooled,
+    kinds_to_draw,
     plot_accuracy,
     plot_error_kinds,
     plot_group_rt,
@@ -21,9 +25,11 @@ from ghostblitz_analysis.plots import (
 from ghostblitz_analysis.results import analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 from ghostblitz_analysis.wording import ERROR_COLOURS, RULE_COLOURS
-from ghostblitz_task.schema import ERROR_KINDS
+from ghostblitz_task.schema import ERROR_KINDS, RULES
 
+KINDS_OF_CARDS = ("plain", "hat_grab", "hat_call")
 WIDE = AnalysisSettings(bounds=BoundsSettings(min_rt_s=0, max_rt_s=1000))
+HAT_FIGURES = {"hat_rt", "hat_lag"}
 EVERY = {"rt_by_cell", "rt_distribution", "accuracy_by_cell", "error_kinds", "rt_over_session"}
 
 
@@ -275,6 +281,113 @@ def test_pyplot_is_not_used(make_trials):
     build_figures(analyze_trials(make_trials([{}]), WIDE))
     pyplot = sys.modules.get("matplotlib.pyplot")
     assert pyplot is None or not pyplot.get_fignums()
+
+
+# --- hats and further rules --------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("game", "rules"),
+    [
+        ("spooky-doo", ()),
+        ("five-to-twelve", ()),
+        ("five-to-twelve", ("mirror", "mirror-owl", "owl")),
+    ],
+)
+def test_no_text_overlaps_or_is_cut_with_hats_or_further_rules(simulate_game, game, rules):
+    for path in simulate_game(game, rules=rules, n_participants=2, n_trials=80, model="guessing"):
+        dataset = load_dataset(path)
+        figures = build_figures(analyze_trials(dataset.trials, WIDE))
+        for name, figure in figures.items():
+            assert not cut(figure), name
+            assert not overlapping(figure), name
+
+
+@pytest.mark.slow
+def test_no_text_overlaps_with_five_rules_in_pure_and_mixed_blocks_and_two_modes(make_trials):
+    rows = [
+        {"rule": rule, "mode": mode, "block_kind": kind, "block_index": int(kind == "mixed"),
+         "rt_s": 0.5 + 0.01 * n, "card": "ghost:white mouse:red", "target": "ghost",
+         "participant_id": f"p{n}", "game": "grab-or-shout"}
+        for n in range(3)
+        for kind in ("pure", "mixed")
+        for mode in ("grab", "shout")
+        for rule in RULES
+    ]  # fmt: skip
+    figures = build_figures(analyze_trials(make_trials(rows), WIDE))
+    for name in ("rt_by_cell", "accuracy_by_cell", "error_kinds"):
+        assert not cut(figures[name]), name
+        assert not overlapping(figures[name]), name
+
+
+def test_a_hat_has_figures_of_its_own(make_trials, make_hat_row):
+    rows = [make_hat_row(kind, lag=lag) for kind in KINDS_OF_CARDS for lag in range(4)]
+    trials = make_trials(row | {"source": "simulated"} for row in rows)
+    figures = build_figures(analyze_trials(trials, WIDE))
+    assert set(figures) == EVERY | HAT_FIGURES
+    for name in HAT_FIGURES:
+        assert "simulated data, not people" in {text for text, _ in shown_texts(figures[name])}
+
+
+def test_without_known_moves_there_is_no_figure_of_lags(make_trials, make_hat_row):
+    rows = [make_hat_row(kind, trials_since_hat_move=None) for kind in KINDS_OF_CARDS]
+    assert set(build_figures(analyze_trials(make_trials(rows), WIDE))) == EVERY | {"hat_rt"}
+
+
+def test_without_any_rt_the_hat_has_no_figure(make_trials, make_hat_row):
+    rows = [make_hat_row(kind, error_kind="late") for kind in KINDS_OF_CARDS]
+    assert set(build_figures(analyze_trials(make_trials(rows), WIDE))) & HAT_FIGURES == set()
+
+
+def test_lags_are_drawn_at_the_group_means(make_trials, make_hat_row):
+    rows = [make_hat_row("plain", lag=lag, rt_s=1.0 + lag) for lag in range(4)]
+    rows += [make_hat_row("plain", lag=1, error_kind="late")]
+    hat = analyze_trials(make_trials(rows), WIDE).hat
+    ax = plot_lag_rt(hat.participant_lags, hat.lags, axes())
+    line = next(
+        line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 4
+    )
+    assert list(line.get_xdata()) == [0, 1, 2, 3]
+    assert list(line.get_ydata()) == pytest.approx([1, 2, 3, 4])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "1", "2", "3+"]
+    ax = plot_lag_errors(hat.participant_lags, hat.lags, axes())
+    line = next(
+        line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 4
+    )
+    assert list(line.get_ydata()) == pytest.approx([0, 50, 0, 0])
+
+
+def test_rare_kinds_of_error_stand_together_so_that_bars_stay_as_long(make_trials):
+    kinds = [kind for n, kind in enumerate(ERROR_KINDS) for _ in range(n + 1)]
+    rows = [{"error_kind": kind, "rt_s": -0.1 if kind == "early" else 0.8} for kind in kinds]
+    table = analyze_trials(make_trials([*rows, *({} for _ in rows)]), WIDE).error_groups
+    drawn = kinds_to_draw(table)
+    assert len(drawn) == 11
+    assert set(drawn) == set(ERROR_KINDS[-11:])
+    assert kinds_are_pooled(table)
+    ax = plot_error_kinds(table, axes())
+    assert sum(bar.get_width() for bar in ax.patches) == pytest.approx(50)
+    assert ax.get_legend_handles_labels()[1][-1] == "other kinds"
+
+
+def test_a_few_kinds_of_error_are_all_drawn(make_trials):
+    rows = [{"error_kind": kind} for kind in ERROR_KINDS[3:8]]
+    table = analyze_trials(make_trials(rows), WIDE).error_groups
+    assert set(kinds_to_draw(table)) == set(ERROR_KINDS[3:8])
+    assert not kinds_are_pooled(table)
+
+
+def test_every_rule_has_a_colour_and_a_line_of_its_own(make_trials):
+    assert set(RULE_COLOURS) == set(RULES)
+    assert len({to_hex(colour) for colour in RULE_COLOURS.values()}) == len(RULES)
+    rows = [
+        {"rule": rule, "card": "ghost:white mouse:red", "target": "ghost", "rt_s": 0.5}
+        for rule in RULES
+    ]
+    ax = plot_rt_distribution(make_trials(rows), axes(), edges_s=np.array([0.1, 1.0, 2.0]))
+    outlines = [patch for patch in ax.patches if not patch.get_fill()]
+    assert len({str(patch.get_linestyle()) for patch in outlines}) == len(RULES)
 
 
 def test_kinds_of_error_share_no_colour_with_rules_and_all_have_one():

@@ -246,3 +246,50 @@ def test_kinds_of_wrong_items_are_those_of_the_scoring(colours, card):
         role = item_role(item, parse_card(card, own), own, target)
         judged = solver.judge("classic", colours, card, Response("grab", item))
         assert KIND_OF_ROLE[role] == judged
+
+
+# --- lures where there is a hat, or rules that could be missed --------------------------------
+
+
+def shares_of(make_trials, row):
+    table = chance_shares(flag_exclusions(make_trials([row]), DEFAULTS), by=("rule",))
+    return {k: p for k, p in zip(table["error_kind"], table["p_by_chance"], strict=True) if p}
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("plain", {"shape_capture": 1 / 4, "rule_confusion": 2 / 4, "hat_grabbed": 1 / 4}),
+        ("hat_grab", {"shape_capture": 1 / 4, "rule_confusion": 2 / 4, "under_hat": 1 / 4}),
+        ("hat_call", {"hat_called": 1 / 4, "wrong_item_called": 3 / 4}),
+    ],
+)
+def test_lures_of_a_card_under_a_hat_make_the_kinds_that_the_hat_makes(
+    make_trials, make_hat_row, kind, expected
+):
+    # Ghost in white and mouse in red, hat over the bottle: mouse is shape, hat the hat's own kind
+    # (its colour is shown, too), bottle and barrel neither.
+    assert shares_of(make_trials, make_hat_row(kind)) == pytest.approx(expected)
+
+
+def test_lure_that_a_rule_of_lower_precedence_asks_for_is_a_rule_missed(make_trials):
+    nine = (
+        "bat:black hat:black key:green mirror:green flashlight:blue clock:blue vial:red owl:red "
+        "ghost:white"
+    )
+    # Without the mirror rule the key, in its own green, would be the answer.
+    row = {
+        "game": "five-to-twelve", "item_colours": nine, "rules": "mirror", "rule": "mirror",
+        "card": "key:green mirror:red(bat:blue)", "target": "bat", "answer": "bat", "mode": "grab",
+    }  # fmt: skip
+    found = shares_of(make_trials, row)
+    assert found["rule_missed"] == pytest.approx(1 / 8)
+    assert sum(found.values()) == pytest.approx(1)
+
+
+def test_kinds_of_wrong_items_that_no_card_allows_are_absent_unless_every_game_has_them(
+    make_trials, make_hat_row
+):
+    trials = make_trials([make_hat_row("hat_call")])
+    found = chance_shares(flag_exclusions(trials, DEFAULTS), by=("rule",))
+    assert set(found["error_kind"]) == {*KIND_OF_ROLE.values(), "hat_called", "wrong_item_called"}

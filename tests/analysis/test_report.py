@@ -16,11 +16,12 @@ from ghostblitz_analysis.dataset import Dataset, ImportFlow, RunInfo
 from ghostblitz_analysis.figures import build_figures, figure_svg
 from ghostblitz_analysis.pipeline import analyze_dataset, write_analysis
 from ghostblitz_analysis.report import render_report
-from ghostblitz_analysis.report_tables import errors_tables, flow_table
+from ghostblitz_analysis.report_tables import errors_tables, flow_table, runs_table
 from ghostblitz_analysis.results import AnalysisResult, analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings
 from ghostblitz_analysis.summary import (
     error_sentences,
+    hat_sentences,
     import_sentence,
     rt_sentences,
     summary_text,
@@ -669,3 +670,260 @@ def test_p_values_have_three_decimals_or_a_bound():
         ".012",
         "1.000",
     ]
+
+
+# --- hats and further rules --------------------------------------------------------------------
+
+
+def hat_rows(make_hat_row, n_people=2):
+    for person in range(n_people):
+        for kind in ("plain", "hat_grab", "hat_call"):
+            for lag, rule in enumerate(("direct", "exclusion") * 2):
+                who = {"participant_id": f"p{person}", "source": "simulated"}
+                yield make_hat_row(kind, rule, lag=lag, rt_s=0.5 + 0.1 * person + 0.2 * lag) | who
+
+
+def words_of(page):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+
+
+def test_sections_on_hat_and_rules_are_there_only_where_data_have_them(
+    make_trials, make_hat_row, two_rules, tmp_path
+):
+    plain = page_of(as_result(two_rules, tmp_path))
+    assert 'id="hat"' not in plain
+    assert 'id="rules"' not in plain
+    hat = page_of(as_result(make_trials(hat_rows(make_hat_row)), tmp_path), draw=True)
+    assert 'id="hat"' in hat
+    assert 'href="#hat"' in hat
+    assert 'id="rules"' not in hat
+    checker = Checker()
+    checker.feed(hat)
+    assert checker.open == []
+    assert {link[1:] for link in checker.links} <= set(checker.ids)
+    assert len(checker.ids) == len(set(checker.ids))
+
+
+def test_the_hat_section_says_that_calls_and_mode_cannot_be_told_apart(
+    make_trials, make_hat_row, tmp_path
+):
+    words = words_of(page_of(as_result(make_trials(hat_rows(make_hat_row)), tmp_path)))
+    assert "the kind of card and the mode cannot be told apart for calls" in words
+    assert "a lag is not assigned at random" in words
+    assert "SIMULATED DATA" in words
+
+
+def test_without_known_moves_the_report_says_so(make_trials, make_hat_row, tmp_path):
+    rows = [row | {"trials_since_hat_move": None} for row in hat_rows(make_hat_row)]
+    words = words_of(page_of(as_result(make_trials(rows), tmp_path), draw=True))
+    assert "These data do not say when the hat moved, so there are no lags." in words
+
+
+def test_one_participant_with_a_hat_makes_a_whole_report(make_trials, make_hat_row, tmp_path):
+    wrong = make_hat_row("hat_grab", error_kind="under_hat", participant_id="p0")
+    rows = [*hat_rows(make_hat_row, 1), wrong]
+    page = page_of(as_result(make_trials(rows), tmp_path), draw=True)
+    assert "nan" not in words_of(page).lower().split()
+    assert "one participant gives no interval" in page
+
+
+def test_hat_costs_are_said_in_words(make_trials, make_hat_row):
+    rows = []
+    for person, ratio in (("a", 1.5), ("b", 6.0)):
+        rows += [make_hat_row("plain", rt_s=0.5, participant_id=person)] * 2
+        rows += [make_hat_row("hat_grab", rt_s=0.5 * ratio, participant_id=person)]
+        rows += [make_hat_row("hat_grab", error_kind="under_hat", participant_id=person)]
+    (sentence,) = hat_sentences(analyze_trials(make_trials(rows), AnalysisSettings()))
+    assert sentence.startswith(
+        "Direct cards whose target was under the hat took 3.00 times as long as plain ones (95% CI"
+    )
+    assert sentence.endswith("2 participants), with 50.0 percentage points more errors.")
+
+
+def test_tables_and_record_of_a_hat_are_written_and_labelled(make_trials, make_hat_row, tmp_path):
+    result = as_result(make_trials(hat_rows(make_hat_row)), tmp_path / "out")
+    write_analysis(result)
+    for name in ("participant_cells", "group_cells", "costs", "error_kinds", "participant_lags",
+                 "lags"):  # fmt: skip
+        table = pd.read_csv(tmp_path / "out" / "tables" / f"hat_{name}.csv")
+        assert len(table)
+        assert (table["source"] == "simulated").all()
+    for name in ("hat_rt", "hat_lag"):
+        assert (tmp_path / "out" / "figures" / f"{name}.pdf").is_file()
+    record = json.loads((tmp_path / "out" / "analysis.json").read_text(encoding="utf-8"))
+    assert {row["lag"] for row in record["hat"]["lags"]} == {"0", "1", "2", "3+"}
+    assert record["hat"]["costs"][0]["left_out"] == []
+    assert record["rule_misses"] is None
+
+
+MIRROR_OF_FIVE = {
+    "game": "five-to-twelve", "rules": "mirror", "rule": "mirror", "mode": "grab",
+    "item_colours": "bat:black hat:black key:green mirror:green flashlight:blue clock:blue "
+    "vial:red owl:red ghost:white",
+    "card": "hat:white mirror:red(bat:blue)", "target": "bat", "answer": "bat",
+}  # fmt: skip
+DIRECT_OF_FIVE = MIRROR_OF_FIVE | {
+    "rule": "direct", "card": "bat:black key:red vial:blue", "rt_s": 0.5,
+}  # fmt: skip
+TIME_OF_FIVE = MIRROR_OF_FIVE | {
+    "rule": "time", "mode": "shout", "card": "ghost:red clock:green@11:55 bat:blue",
+    "target": None, "answer": "11:55", "answer_kind": "time",
+}  # fmt: skip
+OWL_OF_FIVE = MIRROR_OF_FIVE | {
+    "rule": "mirror-owl", "mode": "shout", "card": "owl:white mirror:red(bat:blue)",
+    "answer": "blue", "answer_kind": "colour", "rules": "mirror mirror-owl",
+}  # fmt: skip
+
+
+def further_rows():
+    exclusion = DIRECT_OF_FIVE | {
+        "rule": "exclusion", "card": "bat:blue flashlight:green ghost:red", "target": "hat",
+        "answer": "hat", "rt_s": 1.0,
+    }  # fmt: skip
+    for person in ("a", "b"):
+        for row in (DIRECT_OF_FIVE, exclusion, MIRROR_OF_FIVE, TIME_OF_FIVE, OWL_OF_FIVE):
+            yield row | {"participant_id": person}
+        yield MIRROR_OF_FIVE | {"participant_id": person, "error_kind": "rule_missed"}
+
+
+def test_further_rules_have_a_section_and_examples(make_trials, tmp_path):
+    page = page_of(as_result(make_trials(further_rows()), tmp_path), draw=True)
+    words = words_of(page)
+    assert 'id="rules"' in page
+    assert "mirror-owl, mirror, time" in words
+    assert "shout 11:55" in words
+    assert "shout blue" in words
+    assert "Exclusion against direct is the planned contrast" in words
+    assert "Answers that are colours or times have no items as alternatives" in words
+    for rule in ("Direct", "Exclusion", "Mirror", "Mirror-owl", "Time"):
+        assert f"<strong>{rule}</strong>" in page
+    assert 'id="hat"' not in page
+
+
+def test_only_exclusion_has_a_sentence_of_its_own(make_trials):
+    sentences = rt_sentences(analyze_trials(make_trials(further_rows()), AnalysisSettings()))
+    assert len(sentences) == 2
+    assert sentences[0].startswith("In grab trials, exclusion cards took 2.00 times as long")
+    assert sentences[1] == (
+        "Further rules against direct, as ratios of RTs: mirror 1.60 in grab trials [1.60, 1.60]."
+    )
+
+
+def test_many_groups_share_a_sentence_on_errors_per_mode(make_trials):
+    sentences = error_sentences(analyze_trials(make_trials(further_rows()), AnalysisSettings()))
+    assert sentences == [
+        "Wrong in grab trials: direct 0.0% (0 of 2), exclusion 0.0% (0 of 2), mirror 50.0% (2 of "
+        "4).",
+        "Wrong in shout trials: mirror-owl 0.0% (0 of 2), time 0.0% (0 of 2).",
+    ]
+
+
+def test_error_tables_hold_two_rules_each_and_only_kinds_that_are_possible(make_trials, tmp_path):
+    analysis = analyze_trials(make_trials(further_rows()), AnalysisSettings())
+    tables = errors_tables(analysis)
+    assert [[name for name, _ in table.groups[1:]] for table in tables] == [
+        ["direct cards, grab trials", "exclusion cards, grab trials"],
+        ["mirror cards, grab trials"],
+        ["mirror-owl cards, shout trials", "time cards, shout trials"],
+    ]
+    kinds = [[row[0] for row in table.rows] for table in tables]
+    assert "rule missed" in kinds[1]
+    assert "rule missed" not in kinds[0]
+    assert kinds[2] == ["all errors"]
+    assert "chance share (%)" not in tables[2].header
+    assert all(len(row) == len(table.header) for table in tables for row in table.rows)
+    assert all(sum(n for _, n in table.groups) == len(table.header) for table in tables)
+
+
+# --- playing for the cards ---------------------------------------------------------------------
+
+_ROUND = {
+    "recycled": False, "round_outcome": "won", "took_card": True, "gave_card": False,
+    "tied": False, "n_cards_won": 1, "n_players": 1,
+}  # fmt: skip
+_RIVAL = {"rival_kind": "model", "rival_rt_s": 0.9, "rival_correct": True, "rival_took_card": False}
+
+
+def rounds_of(make_trials, **more):
+    return make_trials(
+        _ROUND | more | {"rule": rule, "participant_id": person, "rt_s": 0.5 + 0.1 * n}
+        for rule in ("direct", "exclusion")
+        for person in ("p1", "p2")
+        for n in range(3)
+    )
+
+
+def test_page_on_data_without_cards_to_win_says_nothing_of_them(two_rules, tmp_path):
+    result = as_result(two_rules, tmp_path)
+    page = page_of(result, draw=True)
+    assert 'id="company"' not in page
+    assert "came again" not in page.replace("a card that had been seen and came again", "")
+    assert "company_rounds" not in build_figures(result.analysis)
+
+
+def test_page_on_cards_alone_says_that_nobody_was_faster(make_trials, tmp_path):
+    page = page_of(as_result(rounds_of(make_trials), tmp_path), draw=True)
+    checker = Checker()
+    checker.feed(page)
+    assert "company" in checker.ids
+    assert "#company" in checker.links
+    assert "nobody else played here" in page
+    assert "not cut short by others" in page
+    assert "simulated rival" not in page
+
+
+def test_page_says_that_people_played_against_a_simulated_rival(make_trials, tmp_path):
+    trials = rounds_of(make_trials, **_RIVAL)
+    page = page_of(as_result(trials, tmp_path), draw=True)
+    assert "The rival was <strong>simulated</strong>: a model with RTs" in page
+    assert "The participants' data are those of people, with a simulated opponent" in page
+    # They are no simulated data.
+    assert "SIMULATED DATA" not in page
+    assert "RTs against the rival's" in page
+    assert "simulated rival" in figure_svg_texts(trials)
+
+
+def figure_svg_texts(trials):
+    figure = build_figures(analyze_trials(trials, AnalysisSettings()))["company_rounds"]
+    return " ".join(label.get_text() for label in figure.axes[0].get_yticklabels())
+
+
+def test_page_says_that_those_who_play_together_depend_on_each_other(make_trials, tmp_path):
+    page = page_of(as_result(rounds_of(make_trials, n_players=2), tmp_path))
+    assert "not independent" in page
+    assert "nobody else played here" not in page
+
+
+def test_figure_of_rounds_has_a_bar_per_rule_and_for_the_rival(make_trials):
+    settings = AnalysisSettings()
+    alone = build_figures(analyze_trials(rounds_of(make_trials), settings))["company_rounds"]
+    labels = [label.get_text() for label in alone.axes[0].get_yticklabels()]
+    assert labels == ["direct\n6 rounds", "exclusion\n6 rounds"]
+    trials = rounds_of(make_trials, **_RIVAL)
+    ax = build_figures(analyze_trials(trials, settings))["company_rounds"].axes[0]
+    widths = [[bar.get_width() for bar in part] for part in ax.containers]
+    # The participants took all cards; the rival was right and too late.
+    assert widths == [[100, 0, 100, 0], [0, 100, 0, 100], [0] * 4, [0] * 4]
+
+
+def test_run_of_several_is_named_by_all_and_counts_its_planned_trials(make_trials, tmp_path):
+    run = a_run(others=("p2",), n_trials=5, n_trials_planned=4, n_recycled=1)
+    (row,) = runs_table(as_result(rounds_of(make_trials), tmp_path, runs=[run])).rows
+    assert row[0] == "p1 with p2"
+    assert row[6] == "4 of 4 + 1"
+    plain = a_run(n_trials=2)
+    (row,) = runs_table(as_result(rounds_of(make_trials), tmp_path, runs=[plain])).rows
+    assert (row[0], row[6]) == ("p1", "2 of 2")
+
+
+def test_numbers_of_the_rounds_are_in_the_record_and_the_tables(make_trials, tmp_path):
+    out = tmp_path / "out"
+    result = as_result(rounds_of(make_trials, **_RIVAL), out, path=tmp_path)
+    write_analysis(result)
+    record = json.loads((out / "analysis.json").read_text(encoding="utf-8"))
+    assert record["company"]["rival_kinds"] == ["model"]
+    assert [row["n_took"] for row in record["company"]["participants"]] == [6, 6]
+    assert [row["rule"] for row in record["company"]["rival"]] == ["direct", "exclusion"]
+    with open(out / "tables" / "company_participants.csv", encoding="utf-8") as file:
+        assert [row["n_rounds"] for row in csv.DictReader(file)] == ["6", "6"]
+    assert "The cards\n  The participants took the card in 100.0%" in summary_text(result)

@@ -25,6 +25,7 @@ from ghostblitz_task.errors import CardError, GhostBlitzError
 from ghostblitz_task.games import base_rule
 from ghostblitz_task.scoring import TrialEvent, TrialFacts, score_trial
 from ghostblitz_task.trial_log import FORMAT, TrialLog, file_sha256, log_path
+from tests.analysis.loading.played_logs import FIRST, RIVAL, both, for_two, play, study_of, wrong_at
 
 KEYS = {"ghost": "a", "chair": "s", "bottle": "d", "book": "f", "mouse": "g"}
 STUDY = {
@@ -312,3 +313,22 @@ def bring(tmp_path: Path, write_table) -> Callable[..., pd.DataFrame]:
         return run.dataset.trials  # type: ignore[attr-defined, no-any-return]
 
     return run
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    """A game of p1 and p2: p1 is right first, but wrong at the third card played for."""
+    script = both(0.3, 0.5, first_wrong_at=(FIRST + 2,))
+    return play(for_two(), tmp_path, script, others=("p2",))
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    """A game of p1 alone, who is wrong at the first two cards, which come again."""
+    return play(study_of(), tmp_path, wrong_at(FIRST, FIRST + 1))
+
+
+@pytest.fixture
+def rival(tmp_path: Path) -> Path:
+    """A game of p1 against a simulated rival."""
+    return play(study_of(company__rival=RIVAL), tmp_path, wrong_at(FIRST))

@@ -134,7 +134,7 @@ def test_nothing_left_says_what_took_it(bring):
         ("[dataset]", '[[filters]]\ncolumn = "x"\nreason = "r"\n[dataset]', "give one condition"),
         ("[dataset]", '[[filters]]\ncolum = "x"\nreason = "r"\n[dataset]', "did you mean column"),
         ("[dataset]", '[analysis]\nskip_frist_trials = 1\n[dataset]', "did you mean skip_first_"),
-        ("[dataset]", '[levels.rule]\n1 = "mirror"\n[dataset]', "levels.rule.1: input should be"),
+        ("[dataset]", '[levels.rule]\n1 = "mirrored"\n[dataset]', "levels.rule.1: input should be"),
         ("[dataset]", '[levels.factors.x]\na = "b"\n[dataset]', "'x' is no factor of this"),
         ("[dataset]", '[dataset', "is not valid TOML"),
     ],

@@ -1,0 +1,142 @@
+"""From a data set of the captain's deck to a folder with report, tables and figures."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ghostblitz_analysis.captain.dataset import load_captain_dataset
+from ghostblitz_analysis.captain.figures import build_captain_figures
+from ghostblitz_analysis.captain.measures import measure
+from ghostblitz_analysis.captain.report import (
+    CaptainResult,
+    captain_sentences,
+    render_captain_report,
+)
+from ghostblitz_analysis.captain.settings import load_analysis
+from ghostblitz_analysis.figures import save_figure
+from ghostblitz_analysis.pipeline import (
+    RESULT_FILE,
+    RESULT_FORMAT,
+    RESULT_VERSION,
+    _check_out,
+    _path_sha256,
+    _replacing,
+    _versions,
+)
+from ghostblitz_analysis.summary import rows_of
+from ghostblitz_analysis.wording import count_of, source_note
+
+__all__ = ["analyze_captain", "captain_summary"]
+
+
+def analyze_captain(path: Path, *, out: Path, now: datetime | None = None) -> CaptainResult:
+    """Load, check and analyse a data set, and write the report, all or nothing.
+
+    Parameters
+    ----------
+    path : Path
+        A folder of logs, or one log.
+    out : Path
+        New, empty, or holding an earlier analysis of the same data set, which is replaced.
+    now : datetime, optional
+        The time to write into the report.
+
+    Raises
+    ------
+    DatasetError, LogError, ConfigError
+        As in loading; also if `out` holds anything else or cannot be written.
+    """
+    _check_out(out, path)
+    dataset = load_captain_dataset(path)
+    settings = load_analysis(path)
+    result = CaptainResult(
+        dataset=dataset,
+        settings=settings,
+        measures=measure(dataset.turns, dataset.games, settings),
+        analysed_utc=(now or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(),
+        versions=_versions(),
+        out=out,
+    )
+    with _replacing(out, path) as folder:
+        _write(result, folder)
+    return result
+
+
+def _write(result: CaptainResult, folder: Path) -> None:
+    figures = build_captain_figures(result.measures, result.dataset.sources)
+    (folder / "figures").mkdir()
+    drawn = {
+        name: save_figure(figure, folder / "figures" / name) for name, figure in figures.items()
+    }
+    (folder / "tables").mkdir()
+    for name, table in _tables(result).items():
+        table.to_csv(folder / "tables" / f"{name}.csv", index=False, lineterminator="\n")
+    (folder / "report.html").write_text(render_captain_report(result, drawn), encoding="utf-8")
+    written = [p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()]
+    record = _record(result) | {"files": sorted([*written, RESULT_FILE])}
+    text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / RESULT_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def _tables(result: CaptainResult) -> dict[str, pd.DataFrame]:
+    """Return the tables; those of results say in ``source`` whose data they are."""
+    sources = result.dataset.sources
+    source = sources[0] if len(sources) == 1 else "mixed"
+    told = {n: table.assign(source=source) for n, table in result.measures.tables.items()}
+    return {"turns": result.dataset.turns, "games": result.dataset.games, **told}
+
+
+def _record(result: CaptainResult) -> dict[str, Any]:
+    dataset, measures = result.dataset, result.measures
+    return {
+        "format": RESULT_FORMAT,
+        "format_version": RESULT_VERSION,
+        "game": "captain",
+        "analysed_utc": result.analysed_utc,
+        "dataset": {
+            "name": dataset.name,
+            "path_sha256": _path_sha256(dataset.path),
+            "sources": list(dataset.sources),
+            "n_participants": dataset.n_participants,
+            "n_games": len(dataset.games),
+            "n_turns": len(dataset.turns),
+            "n_runs": len(dataset.runs),
+            "runs_sha256": {run.file: run.sha256 for run in dataset.runs},
+            "notes": list(dataset.notes),
+        },
+        "settings": result.settings.model_dump(mode="json"),
+        "settings_sha256": result.settings.sha256,
+        "versions": dict(result.versions),
+        "in_words": captain_sentences(measures),
+        "n_turns_measured": measures.n_turns,
+        "n_censored": measures.n_censored,
+        "n_claims": measures.n_claims,
+        **{name: rows_of(t) for name, t in measures.tables.items() if "participant" not in name},
+    }
+
+
+def captain_summary(result: CaptainResult) -> str:
+    """Return what the command prints."""
+    dataset = result.dataset
+    head = (
+        f"{dataset.name}: {count_of(dataset.n_participants, 'participant')}, "
+        f"{count_of(len(dataset.games), 'game')}, {count_of(len(dataset.turns), 'turn')}"
+    )
+    note = source_note(dataset.sources)
+    head += f"  ({note.upper()})" if note else ""
+    notes = [f"  {text}" for text in dataset.notes[:10]]
+    return "\n\n".join(
+        block
+        for block in (
+            head,
+            "\n".join(captain_sentences(result.measures)),
+            "\n".join(notes),
+            f"Report: {result.report}",
+        )
+        if block
+    )
