@@ -148,6 +148,7 @@ def test_art_uses_only_the_placeholders_and_plain_shapes(item):
         assert not {"style", "class", "opacity", "id"} & set(element.attrib)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colour", COLOURS)
 @pytest.mark.parametrize("item", ITEMS)
 def test_item_is_mostly_its_colour(item, colour, palette):
@@ -158,6 +159,7 @@ def test_item_is_mostly_its_colour(item, colour, palette):
     assert share > BODY_SHARES.get(item, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colour", COLOURS)
 @pytest.mark.parametrize("item", ITEMS)
 def test_no_other_tone_but_pale_glass_covers_as_much_as_half_the_body(item, colour, palette):
@@ -174,6 +176,7 @@ def test_no_other_tone_but_pale_glass_covers_as_much_as_half_the_body(item, colo
         assert pale < body / 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colour", COLOURS)
 @pytest.mark.parametrize("item", ITEMS)
 def test_item_shows_no_other_colour_of_the_games(item, colour, palette):
@@ -219,12 +222,14 @@ def overlap(item, other, palette, *, width_px=ITEM_PX):
     return (masks[0] & masks[1]).sum() / (masks[0] | masks[1]).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width_px", [60, ITEM_PX])
 @pytest.mark.parametrize(("item", "other"), SAME_GAME)
 def test_shapes_of_a_game_differ_by_a_fifth(item, other, width_px, palette):
     assert overlap(item, other, palette, width_px=width_px) < 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("item", "other"), tuple(combinations(ITEMS, 2)))
 def test_shapes_of_all_games_differ(item, other, palette):
     # A barrel and a book stand in no game of this package together.
@@ -439,6 +444,7 @@ def hand_turns(time, palette):
     return hour, minute
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "time", [t for t in TIMES if t not in {"12:00", "01:10", "10:50", "03:15"}]
 )
@@ -515,6 +521,7 @@ def test_empty_glass_gleams_and_one_with_an_item_does_not(palette):
     assert (is_tone(shown, palette.pale) & gleam).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colour", COLOURS)
 @pytest.mark.parametrize("item", MIRRORED)
 def test_mirrored_item_stands_in_the_glass_in_its_displayed_colour(item, colour, palette):
@@ -526,6 +533,7 @@ def test_mirrored_item_stands_in_the_glass_in_its_displayed_colour(item, colour,
     assert shown[glass].mean() > (0.12 if item in ("clock", "flashlight", "key") else 0.17)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", MIRRORED)
 def test_mirrored_item_is_whole_and_leaves_the_frame_as_it_is(item, palette):
     width_px = 400
@@ -544,6 +552,7 @@ def test_mirrored_item_is_whole_and_leaves_the_frame_as_it_is(item, palette):
     assert not (changed & ~glass).sum() > 0.01 * glass.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("item", "other"), tuple(combinations(MIRRORED, 2)))
 def test_mirrored_items_differ_on_a_card_of_usual_size(item, other, palette):
     glass = glass_mask(ITEM_PX)

@@ -117,6 +117,7 @@ def test_without_any_rt_only_errors_are_drawn(make_trials):
     assert set(build_figures(analyze_trials(trials, WIDE))) == {"accuracy_by_cell", "error_kinds"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "note"),
     [
@@ -270,6 +271,7 @@ def test_figures_of_mixed_sources_say_partly(make_trials):
         assert "partly simulated data, not people" in [text for text, _ in shown_texts(figure)]
 
 
+@pytest.mark.slow
 def test_the_same_figure_gives_the_same_bytes(make_trials):
     analysis = analyze_trials(make_trials([{}, {"rule": "exclusion"}]), WIDE)
     first, second = build_figures(analysis), build_figures(analysis)
@@ -321,6 +323,7 @@ def test_no_text_overlaps_with_five_rules_in_pure_and_mixed_blocks_and_two_modes
         assert not overlapping(figures[name]), name
 
 
+@pytest.mark.slow
 def test_a_hat_has_figures_of_its_own(make_trials, make_hat_row):
     rows = [make_hat_row(kind, lag=lag) for kind in KINDS_OF_CARDS for lag in range(4)]
     trials = make_trials(row | {"source": "simulated"} for row in rows)
@@ -330,6 +333,7 @@ def test_a_hat_has_figures_of_its_own(make_trials, make_hat_row):
         assert "simulated data, not people" in {text for text, _ in shown_texts(figures[name])}
 
 
+@pytest.mark.slow
 def test_without_known_moves_there_is_no_figure_of_lags(make_trials, make_hat_row):
     rows = [make_hat_row(kind, trials_since_hat_move=None) for kind in KINDS_OF_CARDS]
     assert set(build_figures(analyze_trials(make_trials(rows), WIDE))) == EVERY | {"hat_rt"}

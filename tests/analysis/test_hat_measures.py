@@ -167,6 +167,7 @@ def test_errors_of_each_transformation_have_their_chance_shares(make_trials, mak
     assert errors.loc["grabbed_for_call", "p_of_errors"] == pytest.approx(1 / 4)
 
 
+@pytest.mark.slow
 def test_hats_of_simulated_participants_cost_no_time(simulate_game):
     """The model looks a hat up at no cost in time, but forgets it in some trials."""
     from ghostblitz_analysis.dataset import load_dataset

@@ -109,6 +109,7 @@ def test_equal_accuracies_have_no_interval_and_say_why(make_trials, kind):
     assert cell["p_correct_note"] == "all participants have the same accuracy, so no interval"
 
 
+@pytest.mark.slow
 def test_within_intervals_of_a_mode_are_those_of_its_trials_alone(draw_trials):
     trials = draw_trials(
         np.random.default_rng(8), n_participants=6, n_per_cell=5, modes=("grab", "shout"),

@@ -287,6 +287,7 @@ def test_one_row_left_out_is_said_in_the_singular(make_trials, tmp_path):
     assert import_sentence(result.dataset) == "1 of 9 rows was left out on import"
 
 
+@pytest.mark.slow
 def test_record_and_tables_carry_the_import(make_trials, tmp_path):
     result = imported(make_trials, tmp_path / "out", FLOW)
     write_analysis(result)
@@ -317,6 +318,7 @@ def test_record_and_tables_carry_the_import(make_trials, tmp_path):
 # --- what is said only where it holds -------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "said"),
     [("human", True), ("robot", True), ("imported", False), ("simulated", False)],
@@ -329,6 +331,7 @@ def test_the_lag_of_psychopy_is_told_only_where_it_timed_something(
     assert ("Bridges" in page) is said
 
 
+@pytest.mark.slow
 def test_captions_of_one_participant_promise_no_interval(make_trials, tmp_path):
     page = page_of(as_result(make_trials([{}, {"rule": "exclusion"}]), tmp_path), draw=True)
     captions = re.findall(r"<figcaption>(.*?)</figcaption>|class=\"note caption\">(.*?)</p>", page)
@@ -509,6 +512,7 @@ def test_hard_data_make_a_whole_report(make_trials, tmp_path, rows):
 # --- the folder -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_folder_holds_report_tables_figures_and_record(two_rules, tmp_path):
     result = as_result(two_rules, tmp_path / "out")
     write_analysis(result)
@@ -633,6 +637,7 @@ def test_a_full_disk_leaves_the_earlier_analysis_and_no_rest(two_rules, tmp_path
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 def test_an_empty_folder_is_filled_and_parents_are_made(two_rules, tmp_path):
     (tmp_path / "empty").mkdir()
     write_analysis(as_result(two_rules, tmp_path / "empty"))
@@ -687,6 +692,7 @@ def words_of(page):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
 
 
+@pytest.mark.slow
 def test_sections_on_hat_and_rules_are_there_only_where_data_have_them(
     make_trials, make_hat_row, two_rules, tmp_path
 ):
@@ -713,12 +719,14 @@ def test_the_hat_section_says_that_calls_and_mode_cannot_be_told_apart(
     assert "SIMULATED DATA" in words
 
 
+@pytest.mark.slow
 def test_without_known_moves_the_report_says_so(make_trials, make_hat_row, tmp_path):
     rows = [row | {"trials_since_hat_move": None} for row in hat_rows(make_hat_row)]
     words = words_of(page_of(as_result(make_trials(rows), tmp_path), draw=True))
     assert "These data do not say when the hat moved, so there are no lags." in words
 
 
+@pytest.mark.slow
 def test_one_participant_with_a_hat_makes_a_whole_report(make_trials, make_hat_row, tmp_path):
     wrong = make_hat_row("hat_grab", error_kind="under_hat", participant_id="p0")
     rows = [*hat_rows(make_hat_row, 1), wrong]
@@ -740,6 +748,7 @@ def test_hat_costs_are_said_in_words(make_trials, make_hat_row):
     assert sentence.endswith("2 participants), with 50.0 percentage points more errors.")
 
 
+@pytest.mark.slow
 def test_tables_and_record_of_a_hat_are_written_and_labelled(make_trials, make_hat_row, tmp_path):
     result = as_result(make_trials(hat_rows(make_hat_row)), tmp_path / "out")
     write_analysis(result)
@@ -872,6 +881,7 @@ def test_page_on_cards_alone_says_that_nobody_was_faster(make_trials, tmp_path):
     assert "simulated rival" not in page
 
 
+@pytest.mark.slow
 def test_page_says_that_people_played_against_a_simulated_rival(make_trials, tmp_path):
     trials = rounds_of(make_trials, **_RIVAL)
     page = page_of(as_result(trials, tmp_path), draw=True)
@@ -916,6 +926,7 @@ def test_run_of_several_is_named_by_all_and_counts_its_planned_trials(make_trial
     assert (row[0], row[6]) == ("p1", "2 of 2")
 
 
+@pytest.mark.slow
 def test_numbers_of_the_rounds_are_in_the_record_and_the_tables(make_trials, tmp_path):
     out = tmp_path / "out"
     result = as_result(rounds_of(make_trials, **_RIVAL), out, path=tmp_path)

@@ -49,6 +49,7 @@ def positions(deck: Deck) -> np.ndarray:
     return np.array([sample.positions for sample in deck.take_samples()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate_hz", RATES_HZ)
 def test_the_same_seed_and_actions_give_the_same_session_at_any_refresh_rate(
     rate_hz: float,

@@ -106,6 +106,7 @@ def test_in_a_static_game_a_wrong_one_goes_to_the_middle_or_its_place_as_set() -
             assert turn.returned_to in turn.on_deck
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate_hz", [60.0, 75.0, 144.0])
 @pytest.mark.parametrize("settings", [STATIC, MOVING])
 def test_the_actions_of_a_game_give_it_again_at_any_refresh_rate(

@@ -52,6 +52,7 @@ def turns_of(records: Records) -> Records:
 # --- what is loaded -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_tables_have_exactly_the_documented_columns(static_data):
     dataset = load_captain_dataset(static_data)
     assert list(dataset.turns.columns) == [c.name for c in TURN_COLUMNS]
@@ -63,6 +64,7 @@ def test_tables_have_exactly_the_documented_columns(static_data):
             assert not column.levels or found <= set(column.levels), column.name
 
 
+@pytest.mark.slow
 def test_columns_are_null_only_where_they_say_so(static_data, moving_data):
     for data in (static_data, moving_data):
         dataset = load_captain_dataset(data)
@@ -119,6 +121,7 @@ def _other(value: Any) -> Any:
 _DERIVED = [c.name for c in TURN_COLUMNS if c.group == "derived" and c.name != "n_events"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _DERIVED)
 def test_each_derived_value_that_was_changed_is_refused_with_both_values(
     static_records, tmp_path, name

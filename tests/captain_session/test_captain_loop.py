@@ -355,6 +355,7 @@ def outcomes(played: Played) -> list[tuple[object, ...]]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hz", [75.0, 144.0])
 def test_refresh_rate_changes_no_turn(hz):
     captain = {"time_limit_s": 30.0}
@@ -387,6 +388,7 @@ def test_cue_that_changes_while_the_dropping_is_held_is_the_one_that_counts():
     pytest.fail("no seed gave a change of the cue")
 
 
+@pytest.mark.slow
 def test_die_that_falls_loses_the_game_and_censors_the_turn():
     settings = make_settings(mode="moving", railed_corners=[], time_limit_s=600.0,
                              eye_speed_per_s=1.0)  # fmt: skip
@@ -402,6 +404,7 @@ def test_die_that_falls_loses_the_game_and_censors_the_turn():
     pytest.fail("no seed let the die fall")
 
 
+@pytest.mark.slow
 def test_nudge_is_done_where_the_rules_allow_it_and_refused_where_not():
     settings = make_settings(mode="moving", railed_corners=[], time_limit_s=60.0,
                              eye_speed_per_s=1.0)  # fmt: skip

@@ -164,10 +164,12 @@ def test_every_error_kind_is_explained_in_the_meaning() -> None:
     assert all(kind in meaning for kind in ERROR_KINDS)
 
 
+@pytest.mark.slow
 def test_table_has_exactly_the_columns_of_the_schema(trials: pd.DataFrame) -> None:
     assert list(trials.columns) == IDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stated", COLUMNS, ids=IDS)
 def test_column_is_written_with_its_type_and_levels(trials: pd.DataFrame, stated: Column) -> None:
     found = trials[stated.name]
@@ -177,6 +179,7 @@ def test_column_is_written_with_its_type_and_levels(trials: pd.DataFrame, stated
         assert set(found.dropna()) <= set(stated.levels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["rule", "block_type", "mode", "answer_kind", "error_kind", "round_outcome"]
 )
@@ -184,6 +187,7 @@ def test_every_level_occurs_in_some_game(trials: pd.DataFrame, name: str) -> Non
     assert set(trials[name].dropna()) == set(column(name).levels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stated", COLUMNS, ids=IDS)
 def test_column_is_null_only_where_it_says_so(trials: pd.DataFrame, stated: Column) -> None:
     null = trials[stated.name].isna()
@@ -217,6 +221,7 @@ def test_column_is_null_only_where_it_says_so(trials: pd.DataFrame, stated: Colu
         assert null.equals(expected[when].fillna(False).astype(bool))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["grab-or-shout", *FURTHER_GAMES])
 def test_kinds_of_error_of_a_game_are_those_that_its_cards_allow(
     trials: pd.DataFrame, game: str
@@ -235,6 +240,7 @@ def test_kinds_of_error_of_a_game_are_those_that_its_cards_allow(
     assert found == set(ERROR_KINDS) - impossible[game]
 
 
+@pytest.mark.slow
 def test_score_and_trial_records_use_the_schemas_names(folder: Path) -> None:
     assert set(Score.__dataclass_fields__) <= set(IDS)
     (path, *_) = sorted((folder / "guessing" / "logs").glob("*.jsonl"))

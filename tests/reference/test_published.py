@@ -46,6 +46,7 @@ def cells(published, column):
     return [table[cell] for cell in order]
 
 
+@pytest.mark.slow
 def test_geometric_means_are_those_of_the_readme(published):
     found = [round(value, 3) for value in cells(published, "geometric_mean_rt_s")]
     assert found == [0.984, 1.063, 1.685, 2.512]
@@ -75,6 +76,7 @@ def test_errors_are_those_of_the_readme(published):
     assert (exclusion["n_errors"].iloc[0], exclusion.loc["shape_capture", "n"]) == (186, 121)
 
 
+@pytest.mark.slow
 def test_wrong_items_are_compared_with_those_that_the_cards_offer(published):
     """The chance share, counted again card by card without `item_role`."""
     trials = published.dataset.trials

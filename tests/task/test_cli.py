@@ -220,6 +220,7 @@ def test_deck_kinds_as_json_lines(option, n_direct):
     assert sum(r["rule"] == "direct" for r in rows) == n_direct
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "magic"), [("d.png", b"\x89PNG"), ("d.pdf", b"%PDF")])
 def test_deck_is_drawn_and_never_written_over(tmp_path, name, magic):
     done = ghostblitz("deck", "--game", "classic", "--out", tmp_path / name)

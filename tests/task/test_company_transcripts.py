@@ -337,6 +337,7 @@ def test_rounds_before_a_fault_are_given() -> None:
 # --- games among rivals ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_players", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", ["classic", "grab-or-shout", "spooky-doo", "five-to-twelve"])
 def test_whole_game_among_rivals_keeps_every_card(name: str, n_players: int) -> None:

@@ -55,6 +55,7 @@ def test_deck_has_its_margins_whatever_the_seed(game: str, kind: str) -> None:
         assert sum("book" in str(s.card) for s in stimuli) == 24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_each_pair_of_a_standard_deck_has_one_direct_card_per_item(game: str) -> None:
     for seed in range(N_SEEDS):
@@ -68,6 +69,7 @@ def test_each_pair_of_a_standard_deck_has_one_direct_card_per_item(game: str) ->
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["standard", "balanced"])
 @pytest.mark.parametrize("game", GAMES)
 def test_every_quota_that_is_stated_is_met(game: str, kind: str) -> None:

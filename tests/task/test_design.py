@@ -228,6 +228,7 @@ def test_feedback_keys_and_display_do_not_shift_the_sequence() -> None:
 # --- what cannot be met -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [

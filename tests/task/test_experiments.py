@@ -65,12 +65,14 @@ def test_folder_is_whole_and_named_as_the_study(folder: Path) -> None:
     assert (folder / "README.md").read_text(encoding="utf-8").startswith(f"# {folder.name}: ")
 
 
+@pytest.mark.slow
 @every_study
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_study_can_be_drawn(folder: Path, language: str) -> None:
     assert open_study(folder, language=language).settings.study.language == language
 
 
+@pytest.mark.slow
 @every_study
 def test_every_seed_has_a_plan(folder: Path) -> None:
     study = open_card_study(folder)
@@ -83,6 +85,7 @@ def test_every_seed_has_a_plan(folder: Path) -> None:
             assert set(block.n_by_rule) == {block.type} or (mixed and len(block.n_by_rule) > 1)
 
 
+@pytest.mark.slow
 @every_study
 def test_every_cell_has_ten_trials_and_more(folder: Path) -> None:
     """Below ten the report warns; a few errors must not bring a cell there."""
@@ -178,6 +181,7 @@ def test_published_designs_have_their_objects_colours_and_cards() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "rate"), [("styrnal2025-exp2", 0.47), ("styrnal2025-exp3", 0.35)])
 def test_targets_repeat_as_often_as_in_the_published_data(name: str, rate: float) -> None:
     study = open_card_study(EXPERIMENTS / name)
@@ -209,6 +213,7 @@ def test_rival_in_the_company_readme_is_a_valid_setting(tmp_path: Path) -> None:
     assert study.company.rival is not None
 
 
+@pytest.mark.slow
 @every_study
 def test_simulated_session_is_whole(folder: Path, tmp_path: Path) -> None:
     study = open_card_study(folder)

@@ -144,6 +144,7 @@ def test_a_card_never_follows_itself_where_it_can_be_helped() -> None:
         assert all(a != b for a, b in pairwise(cards))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stimuli", "wanted", "message"),
     [

@@ -146,6 +146,7 @@ def test_items_of_a_role_are_chosen_evenly() -> None:
     assert within_sampling_error(first, N, 0.5)
 
 
+@pytest.mark.slow
 def test_mode_errors_misses_and_early_presses_have_their_probabilities() -> None:
     wrong = ask(quiet(p_wrong_mode=0.1), N)
     n = sum(GAME.error_kind(p.response, s) == "wrong_mode" for s, (p,) in wrong)

@@ -459,6 +459,7 @@ def test_every_round_follows_from_the_facts_of_the_log(tmp_path: Path, game: str
         assert round_.record["hat_over"] == round_.stimulus.state.hat_over
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_kept", [6, N_TEST + 4, N_TEST + 6])
 def test_resumed_session_goes_on_with_the_same_cards_in_hand(tmp_path: Path, n_kept: int) -> None:
     study = study_of()

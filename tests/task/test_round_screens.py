@@ -274,6 +274,7 @@ def overlapping(screen: Screen) -> list[tuple[Element, Element]]:
     ]
 
 
+@pytest.mark.slow
 @every_language
 @every_study
 def test_feedback_overlaps_nothing_whatever_happened(study: str, language: str) -> None:
@@ -362,6 +363,7 @@ def test_end_tells_of_cards_that_nobody_has() -> None:
     assert "5 of 9." in final("classic-alone", [5], n_pile=4)[1]
 
 
+@pytest.mark.slow
 @every_language
 @every_study
 def test_final_standings_overlap_nothing_and_fit_a_page(study: str, language: str) -> None:

@@ -99,6 +99,7 @@ def test_every_answer_has_a_name_of_its_own(variant: str, language: str) -> None
         assert len({loaded.answer(a) for a in answers}) == len(answers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("variant", [*VARIANTS, *PLAYED_FOR])
 def test_every_placeholder_is_filled_on_every_screen(variant: str, language: str) -> None:

@@ -38,6 +38,7 @@ def played_in(path: Path) -> pd.DataFrame:
     return trials[trials["phase"] == "test"].reset_index(drop=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [

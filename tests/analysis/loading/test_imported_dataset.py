@@ -103,6 +103,7 @@ def test_damaged_description_is_refused(imported, content, message):
         load_dataset(imported)
 
 
+@pytest.mark.slow
 @settings(
     deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
