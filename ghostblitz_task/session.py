@@ -13,7 +13,7 @@ from ghostblitz_task.company import Table
 from ghostblitz_task.config import ApparatusSettings, BlockSettings, StudySettings
 from ghostblitz_task.design import Plan, TrialPlan
 from ghostblitz_task.errors import ApparatusError
-from ghostblitz_task.event_meanings import EventReader
+from ghostblitz_task.event_meanings import card_event_reader
 from ghostblitz_task.games import Game, GameState, Outcome, Stimulus
 from ghostblitz_task.outline import BlockStep, PileStep, ScreenStep, outline
 from ghostblitz_task.presenting import Presenter, QuitRequested, Recorder
@@ -190,7 +190,7 @@ class _Loop:
         self.presenter = Presenter(
             apparatus,
             log,
-            EventReader(settings, screens),
+            card_event_reader(settings, screens),
             quit_key=settings.responses.quit_key,
             key_name=screens.key_name,
             stop_requested=stop_requested,

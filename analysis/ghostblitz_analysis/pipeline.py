@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import platform
-import shutil
-import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timezone
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +16,15 @@ from ghostblitz_analysis.exclusions import import_table, total_flow
 from ghostblitz_analysis.figures import build_figures, save_figure
 from ghostblitz_analysis.hat_measures import HatResults
 from ghostblitz_analysis.report import render_report
+from ghostblitz_analysis.result_folders import (
+    RESULT_FILE,
+    RESULT_FORMAT,
+    RESULT_VERSION,
+    check_out,
+    package_versions,
+    path_sha256,
+    replacing,
+)
 from ghostblitz_analysis.results import REPORT_FILE, AnalysisResult, analyze_trials
 from ghostblitz_analysis.summary import (
     company_sentences,
@@ -33,18 +35,12 @@ from ghostblitz_analysis.summary import (
     summary_text,
 )
 from ghostblitz_analysis.validation import Finding, validate_dataset
-from ghostblitz_task.errors import DatasetError
 
 __all__ = ["RESULT_FILE", "analyze_dataset", "summary_text", "write_analysis"]
-
-RESULT_FILE = "analysis.json"
-RESULT_FORMAT = "ghostblitz-analysis"
-RESULT_VERSION = 1
 
 Progress = Callable[[str, int, int], None]
 
 _STAGES = ("load", "check", "measure", "draw", "write")
-_PACKAGES = ("ghostblitz", "pandas", "numpy", "scipy", "matplotlib")
 
 
 def analyze_dataset(
@@ -78,7 +74,7 @@ def analyze_dataset(
         From loading: a damaged log, or settings that are not valid.
     """
     report = on_progress or (lambda stage, done, total: None)
-    _check_out(out, path)
+    check_out(out, path)
     report(_STAGES[0], 0, len(_STAGES))
     dataset = load_dataset(path)
     report(_STAGES[1], 1, len(_STAGES))
@@ -89,7 +85,7 @@ def analyze_dataset(
         findings=findings,
         analysis=analyze_trials(dataset.trials, dataset.analysis),
         analysed_utc=(now or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(),
-        versions=_versions(),
+        versions=package_versions(),
         out=out,
     )
     write_analysis(result, on_progress=report)
@@ -107,7 +103,7 @@ def write_analysis(result: AnalysisResult, *, on_progress: Progress | None = Non
         written.
     """
     report = on_progress or (lambda stage, done, total: None)
-    with _replacing(result.out, result.dataset.path) as folder:
+    with replacing(result.out, result.dataset.path) as folder:
         report(_STAGES[3], 3, len(_STAGES))
         figures = build_figures(result.analysis)
         (folder / "figures").mkdir()
@@ -140,7 +136,7 @@ def _record(result: AnalysisResult) -> dict[str, Any]:
         "analysed_utc": result.analysed_utc,
         "dataset": {
             "name": dataset.name,
-            "path_sha256": _path_sha256(dataset.path),
+            "path_sha256": path_sha256(dataset.path),
             "sources": list(analysis.sources),
             "n_participants": analysis.n_participants,
             "n_trials": len(analysis.trials),
@@ -211,78 +207,3 @@ def _findings_table(findings: tuple[Finding, ...]) -> pd.DataFrame:
     columns = ["severity", "code", "where", "message"]
     rows = [[getattr(finding, name) for name in columns] for finding in findings]
     return pd.DataFrame(rows, columns=columns, dtype="string")
-
-
-def _versions() -> Mapping[str, str]:
-    found = {"Python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:  # Run from a folder that was never installed.
-            found[package] = "(not installed)"
-    return found
-
-
-# --- where it is written --------------------------------------------------------------------
-
-
-def _path_sha256(path: Path) -> str:
-    """Tell data sets apart without writing anyone's folder names into shared results."""
-    return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()
-
-
-def _check_out(out: Path, dataset_path: Path) -> None:
-    """Refuse a folder whose content is not ours to replace."""
-    try:
-        if not out.exists():
-            return
-        if not out.is_dir():
-            raise DatasetError(f"{out} is a file; --out names a folder for the analysis")
-        found = sorted(p.relative_to(out).as_posix() for p in out.rglob("*") if not p.is_dir())
-        anything = next(out.iterdir(), None)
-    except OSError as error:
-        raise DatasetError(f"{out} cannot be read: {error.strerror}") from error
-    if anything is None:
-        return
-    refusal = f"{out} is not empty and is left as it is; choose another folder"
-    try:
-        record = json.loads((out / RESULT_FILE).read_text(encoding="utf-8"))
-        is_ours = record["format"] == RESULT_FORMAT
-        same = record["dataset"]["path_sha256"] == _path_sha256(dataset_path)
-        name, known = record["dataset"]["name"], set(record["files"])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise DatasetError(f"{refusal} (it holds no earlier analysis)") from None
-    if not is_ours or not same:
-        raise DatasetError(f"{refusal} (it holds the analysis of another data set, {name!r})")
-    strange = [file for file in found if file not in known]
-    if strange:
-        raise DatasetError(f"{refusal} (it also holds {strange[0]}, which would be lost)")
-
-
-@contextmanager
-def _replacing(out: Path, dataset_path: Path) -> Iterator[Path]:
-    """Give a new folder beside `out` that takes its place at the end, or vanishes on an error."""
-    _check_out(out, dataset_path)
-    target = out.resolve()
-    mark = uuid.uuid4().hex[:8]
-    partial = target.with_name(f".{target.name}.{mark}.partial")
-    replaced = target.with_name(f".{target.name}.{mark}.replaced")
-    try:
-        partial.mkdir(parents=True)
-        yield partial
-        _check_out(out, dataset_path)  # Again: someone may have put a file there meanwhile.
-        if target.exists():
-            target.rename(replaced)
-        try:
-            partial.rename(target)
-        except OSError:
-            if replaced.exists():
-                replaced.rename(target)
-            raise
-        shutil.rmtree(replaced, ignore_errors=True)
-    except OSError as error:
-        raise DatasetError(
-            f"{out} cannot be written: {error.strerror}; nothing there was changed"
-        ) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ghostblitz_analysis.card_examples import card_examples, inline_svg
 from ghostblitz_analysis.company_tables import games_table, rival_table, rounds_table
@@ -17,6 +16,7 @@ from ghostblitz_analysis.hat_tables import (
     hat_errors_tables,
     lags_table,
 )
+from ghostblitz_analysis.page_templates import page_templates
 from ghostblitz_analysis.plots import kinds_are_pooled
 from ghostblitz_analysis.report_tables import (
     ReportTable,
@@ -67,56 +67,53 @@ def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str
         HTML that loads nothing from anywhere; every text of the data is escaped.
     """
     analysis, dataset = result.analysis, result.dataset
-    environment = Environment(
-        loader=PackageLoader("ghostblitz_analysis"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("report.html.j2").render(
-        dataset=dataset,
-        analysis=analysis,
-        result=result,
-        settings=analysis.settings,
-        trials=lambda n: count_of(n, "trial"),
-        n_participants=count_of(analysis.n_participants, "participant"),
-        n_trials=count_of(len(analysis.trials), "trial"),
-        games=_listed(analysis.trials["game"]),
-        studies=_listed(analysis.trials["study_id"]),
-        banners=_banners(analysis.trials),
-        rt_sentences=rt_sentences(analysis),
-        error_sentences=error_sentences(analysis),
-        hat_sentences=hat_sentences(analysis),
-        company_sentences=company_sentences(analysis),
-        examples=card_examples(analysis.trials),
-        figures={name: inline_svg(name, svg) for name, svg in figures_svg.items()},
-        cells=cells_table(analysis),
-        accuracy=accuracy_table(analysis),
-        accuracy_notes=accuracy_notes(analysis),
-        captions=_captions(analysis),
-        n_rt=int(analysis.group_cells["n_rt"].sum()),
-        contrasts=contrasts_table(analysis),
-        left_out=left_out(analysis),
-        errors=errors_tables(analysis),
-        error_meanings=error_meanings(analysis),
-        further_rules=[r for r in _PRECEDENCE if r in set(analysis.group_cells["rule"])],
-        other_kinds=kinds_are_pooled(analysis.error_groups),
-        rules=rules_table(analysis),
-        hat=_hat_part(analysis),
-        company=_company_part(analysis),
-        participants=participants_tables(analysis),
-        runs=runs_table(result),
-        flow=flow_table(result),
-        left_out_on_import=import_sentence(dataset),
-        incomplete=incomplete_people(dataset.import_flow),
-        grave=[finding for finding in result.findings if finding.severity == "error"],
-        timed_here=bool({"human", "robot"} & set(analysis.sources)),
-        findings=sorted(result.findings, key=lambda f: _SEVERITIES.index(f.severity)),
-        notes=_further_notes(result),
-        timing=_timing(analysis.trials),
-        n_polled=sum(run.keys_polled is True for run in dataset.runs),
-        settings_json=json.dumps(analysis.settings.model_dump(mode="json"), indent=2),
+    page = (
+        page_templates()
+        .get_template("report.html.j2")
+        .render(
+            dataset=dataset,
+            analysis=analysis,
+            result=result,
+            settings=analysis.settings,
+            trials=lambda n: count_of(n, "trial"),
+            n_participants=count_of(analysis.n_participants, "participant"),
+            n_trials=count_of(len(analysis.trials), "trial"),
+            games=_listed(analysis.trials["game"]),
+            studies=_listed(analysis.trials["study_id"]),
+            banners=_banners(analysis.trials),
+            rt_sentences=rt_sentences(analysis),
+            error_sentences=error_sentences(analysis),
+            hat_sentences=hat_sentences(analysis),
+            company_sentences=company_sentences(analysis),
+            examples=card_examples(analysis.trials),
+            figures={name: inline_svg(name, svg) for name, svg in figures_svg.items()},
+            cells=cells_table(analysis),
+            accuracy=accuracy_table(analysis),
+            accuracy_notes=accuracy_notes(analysis),
+            captions=_captions(analysis),
+            n_rt=int(analysis.group_cells["n_rt"].sum()),
+            contrasts=contrasts_table(analysis),
+            left_out=left_out(analysis),
+            errors=errors_tables(analysis),
+            error_meanings=error_meanings(analysis),
+            further_rules=[r for r in _PRECEDENCE if r in set(analysis.group_cells["rule"])],
+            other_kinds=kinds_are_pooled(analysis.error_groups),
+            rules=rules_table(analysis),
+            hat=_hat_part(analysis),
+            company=_company_part(analysis),
+            participants=participants_tables(analysis),
+            runs=runs_table(result),
+            flow=flow_table(result),
+            left_out_on_import=import_sentence(dataset),
+            incomplete=incomplete_people(dataset.import_flow),
+            grave=[finding for finding in result.findings if finding.severity == "error"],
+            timed_here=bool({"human", "robot"} & set(analysis.sources)),
+            findings=sorted(result.findings, key=lambda f: _SEVERITIES.index(f.severity)),
+            notes=_further_notes(result),
+            timing=_timing(analysis.trials),
+            n_polled=sum(run.keys_polled is True for run in dataset.runs),
+            settings_json=json.dumps(analysis.settings.model_dump(mode="json"), indent=2),
+        )
     )
     return page
 

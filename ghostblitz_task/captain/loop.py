@@ -7,10 +7,11 @@ from typing import Any
 
 from ghostblitz_task.apparatus import Apparatus
 from ghostblitz_task.captain.game import Game, SessionParts
-from ghostblitz_task.captain.reading import CaptainEventReader
+from ghostblitz_task.captain.reading import captain_key_meanings
 from ghostblitz_task.captain.screens import CaptainScreens
 from ghostblitz_task.captain.study_settings import CaptainStudySettings
 from ghostblitz_task.errors import ApparatusError
+from ghostblitz_task.event_meanings import EventReader
 from ghostblitz_task.presenting import Presenter, QuitRequested, Recorder
 from ghostblitz_task.screen_elements import Screen
 from ghostblitz_task.session import SessionOutcome
@@ -96,7 +97,7 @@ class _Session:
         self.presenter = Presenter(
             apparatus,
             log,
-            CaptainEventReader(settings),
+            EventReader(captain_key_meanings(settings)),
             quit_key=settings.responses.quit_key,
             key_name=screens.key_name,
             stop_requested=stop_requested,

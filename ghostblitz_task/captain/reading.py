@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ghostblitz_task.apparatus import DeviceEvent
 from ghostblitz_task.captain.board import Board
 from ghostblitz_task.captain.study_settings import CaptainStudySettings
 from ghostblitz_task.captain.table import Action, CaptainTable
-from ghostblitz_task.event_meanings import EventReader
+from ghostblitz_task.event_meanings import Meaning
 from ghostblitz_task.scoring import TrialEvent
 
-__all__ = ["NOTHING_THERE", "CaptainEventReader", "Done", "Wish", "read_wish"]
+__all__ = ["NOTHING_THERE", "Done", "Wish", "captain_key_meanings", "read_wish"]
 
 #: Result of a click on no dropping.
 NOTHING_THERE = "nothing_there"
@@ -22,35 +21,21 @@ DONE = "done"
 _BUTTON = "button-1"
 
 
-class CaptainEventReader(EventReader):
-    """Gives each event its meaning, and keeps track of the keys that are down.
+def captain_key_meanings(settings: CaptainStudySettings) -> dict[str, Meaning]:
+    """Return what each key means.
 
-    Devices are ``colour_keys`` (whose `answer` is the colour), ``pick_keys``, ``look_key``,
-    ``nudge_key``, ``other_keys`` and ``pointer``.
+    Devices are ``colour_keys`` (whose answer is the colour), ``pick_keys``, ``look_key`` and
+    ``nudge_key``.
     """
-
-    def __init__(self, settings: CaptainStudySettings) -> None:
-        responses = settings.responses
-        self.down: set[str] = set()
-        self._keys = {
-            key: ("colour_keys", None, colour, None)
-            for colour, key in responses.colour_keys.items()
-        }
-        self._keys[responses.look_key] = ("look_key", None, None, None)
-        self._keys[responses.nudge_key] = ("nudge_key", None, None, None)
-        if responses.pick == "keys":
-            self._keys |= {key: ("pick_keys", None, None, None) for key in responses.pick_keys}
-
-    def _meaning(self, event: DeviceEvent) -> tuple[str, None, str | None, None]:
-        if event.device == "pointer":
-            return ("pointer", None, None, None)
-        device, answer = self.meaning_of(event.key)
-        return (device, None, answer, None)
-
-    def meaning_of(self, key: str) -> tuple[str, str | None]:
-        """Return the device that a key stands for, and the colour."""
-        device, _, answer, _ = self._keys.get(key, ("other_keys", None, None, None))
-        return device, answer
+    responses = settings.responses
+    keys: dict[str, Meaning] = {
+        key: ("colour_keys", None, colour, None) for colour, key in responses.colour_keys.items()
+    }
+    keys[responses.look_key] = ("look_key", None, None, None)
+    keys[responses.nudge_key] = ("nudge_key", None, None, None)
+    if responses.pick == "keys":
+        keys |= {key: ("pick_keys", None, None, None) for key in responses.pick_keys}
+    return keys
 
 
 class Wish(NamedTuple):

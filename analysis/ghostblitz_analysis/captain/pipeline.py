@@ -19,14 +19,14 @@ from ghostblitz_analysis.captain.report import (
 )
 from ghostblitz_analysis.captain.settings import load_analysis
 from ghostblitz_analysis.figures import save_figure
-from ghostblitz_analysis.pipeline import (
+from ghostblitz_analysis.result_folders import (
     RESULT_FILE,
     RESULT_FORMAT,
     RESULT_VERSION,
-    _check_out,
-    _path_sha256,
-    _replacing,
-    _versions,
+    check_out,
+    package_versions,
+    path_sha256,
+    replacing,
 )
 from ghostblitz_analysis.summary import rows_of
 from ghostblitz_analysis.wording import count_of, source_note
@@ -51,7 +51,7 @@ def analyze_captain(path: Path, *, out: Path, now: datetime | None = None) -> Ca
     DatasetError, LogError, ConfigError
         As in loading; also if `out` holds anything else or cannot be written.
     """
-    _check_out(out, path)
+    check_out(out, path)
     dataset = load_captain_dataset(path)
     settings = load_analysis(path)
     result = CaptainResult(
@@ -59,10 +59,10 @@ def analyze_captain(path: Path, *, out: Path, now: datetime | None = None) -> Ca
         settings=settings,
         measures=measure(dataset.turns, dataset.games, settings),
         analysed_utc=(now or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(),
-        versions=_versions(),
+        versions=package_versions(),
         out=out,
     )
-    with _replacing(out, path) as folder:
+    with replacing(out, path) as folder:
         _write(result, folder)
     return result
 
@@ -100,7 +100,7 @@ def _record(result: CaptainResult) -> dict[str, Any]:
         "analysed_utc": result.analysed_utc,
         "dataset": {
             "name": dataset.name,
-            "path_sha256": _path_sha256(dataset.path),
+            "path_sha256": path_sha256(dataset.path),
             "sources": list(dataset.sources),
             "n_participants": dataset.n_participants,
             "n_games": len(dataset.games),

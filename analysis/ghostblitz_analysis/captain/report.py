@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import ChoiceLoader, DictLoader, Environment, PackageLoader, StrictUndefined
-
 from ghostblitz_analysis.captain.dataset import CaptainDataset
 from ghostblitz_analysis.captain.measures import CaptainMeasures
 from ghostblitz_analysis.captain.settings import CaptainAnalysisSettings
 from ghostblitz_analysis.card_examples import inline_svg
+from ghostblitz_analysis.page_templates import page_templates
 from ghostblitz_analysis.report_tables import MAX_ROWS, ReportTable
 from ghostblitz_analysis.summary import rows_of
 from ghostblitz_analysis.wording import (
@@ -30,7 +28,6 @@ from ghostblitz_analysis.wording import (
 __all__ = ["CaptainResult", "captain_sentences", "render_captain_report"]
 
 _KNOWN = {"known": "known", "unknown": "not known"}
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +52,7 @@ def render_captain_report(result: CaptainResult, figures_svg: Mapping[str, str])
     measures, dataset, settings = result.measures, result.dataset, result.settings
     note = source_note(dataset.sources)
     return (
-        _environment()
+        page_templates()
         .get_template("captain_report.html.j2")
         .render(
             dataset=dataset,
@@ -83,26 +80,6 @@ def render_captain_report(result: CaptainResult, figures_svg: Mapping[str, str])
             settings_json=json.dumps(settings.model_dump(mode="json"), indent=2),
             both_modes=len(set(dataset.games["mode"])) > 1,
         )
-    )
-
-
-def _environment() -> Environment:
-    """Return Jinja with our page, and the style and macros of the report on cards."""
-    shared = PackageLoader("ghostblitz_analysis")
-    source = shared.get_source(Environment(autoescape=True), "report.html.j2")[0]
-    style = re.search(r"<style>.*?</style>", source, re.DOTALL)
-    assert style is not None, "report.html.j2 has no style"
-    parts = DictLoader({
-        "parts.html.j2": source[: source.index("<!DOCTYPE")],
-        "style.html.j2": "{% raw %}" + style[0] + "{% endraw %}",
-        "captain_report.html.j2": (_TEMPLATES / "captain_report.html.j2").read_text("utf-8"),
-    })  # fmt: skip
-    return Environment(
-        loader=ChoiceLoader([parts, shared]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
     )
 
 
