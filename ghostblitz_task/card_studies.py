@@ -10,7 +10,7 @@ from pathlib import Path
 from ghostblitz_task.apparatus import Apparatus
 from ghostblitz_task.apparatus.simulated import SimulatedApparatus
 from ghostblitz_task.company import ghost_trials, make_ghost
-from ghostblitz_task.config import ApparatusSettings, StudySettings, load_study
+from ghostblitz_task.config import STUDY_FILE, ApparatusSettings, StudySettings, load_study
 from ghostblitz_task.deck import Deck
 from ghostblitz_task.design import Plan, plan_session, study_deck
 from ghostblitz_task.errors import ConfigError
@@ -179,11 +179,31 @@ def open_card_study(folder: Path, *, language: str | None = None) -> Study:
     settings = load_study(folder, language=language)
     game = settings.make_game()
     screens = Screens(settings, game, load_texts(settings.study.language))
-    screens.check_drawable()
-    # Each example of the instructions must exist in the game as this study sets it.
-    for _ in screens.instructions():
-        pass
-    return Study(folder if folder.is_dir() else folder.parent, settings, game, screens)
+    study = Study(folder if folder.is_dir() else folder.parent, settings, game, screens)
+    try:
+        screens.check_drawable()
+        # Each example of the instructions must exist in the game as this study sets it.
+        for _ in screens.instructions():
+            pass
+        _check_rival(study)
+    except ConfigError as error:
+        raise ConfigError(f"{study.folder / STUDY_FILE}: {error}") from error
+    return study
+
+
+def _check_rival(study: Study) -> None:
+    """Refuse a rival of settings that has no RTs for a rule of the cards, or some for another."""
+    company = study.settings.company
+    if company is None or company.rival is None or company.rival.kind != "model":
+        return
+    rules = {stimulus.solution.rule for stimulus in study.deck(0).stimuli}
+    stated = set(company.rival.median_rt_s)
+    for wrong, what in ((rules - stated, "there is none for"), (stated - rules, "it has one for")):
+        if wrong:
+            raise ConfigError(
+                f"company.rival.median_rt_s: {what} {', '.join(sorted(wrong))}, but the deck's "
+                f"cards follow {', '.join(sorted(rules))}"
+            )
 
 
 def _company(study: Study, logs: Path, identity: SessionIdentity) -> Company | None:
@@ -204,17 +224,11 @@ def _company(study: Study, logs: Path, identity: SessionIdentity) -> Company | N
     settings = study.settings.company
     if settings is None or settings.rival is None:
         return make_company(study.settings, players)
-    rules = sorted({s.solution.rule for s in study.deck(identity.seed).stimuli})
     if settings.rival.kind == "model":
-        missing = [rule for rule in rules if rule not in settings.rival.median_rt_s]
-        if missing:
-            raise ConfigError(
-                f"company.rival.median_rt_s: there is none for {', '.join(missing)}, which the "
-                "deck's cards follow"
-            )
         rival = model_rival(settings.rival)
         description = RivalDescription("model")
     else:
+        rules = sorted({s.solution.rule for s in study.deck(identity.seed).stimuli})
         runs = _earlier_runs(logs, identity)
         trials = ghost_trials(runs, study.game)
         rival = make_ghost(trials, rules=rules)

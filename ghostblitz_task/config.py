@@ -13,10 +13,19 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.games import Game, GameSettings, HatMover, Mode, make_game, suggestion
+from ghostblitz_task.schema import RULES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -40,8 +49,40 @@ APPARATUS_FILE = "apparatus.toml"
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 Seconds = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
-#: As PsychoPy names keys: one word.
-Key = Annotated[str, Field(pattern=r"^\S{1,32}$")]
+
+
+def _known_key(name: str) -> str:
+    if name not in KEY_NAMES:
+        raise ValueError(f"{name!r} is the name of no key{suggestion(name, KEY_NAMES)}")
+    return name
+
+
+#: As PsychoPy names keys, by their place on a US keyboard.
+KEY_NAMES = frozenset(
+    [
+        *"abcdefghijklmnopqrstuvwxyz0123456789",
+        *(f"f{n}" for n in range(1, 20)),
+        *(f"num_{n}" for n in range(10)),
+        *("num_add", "num_decimal", "num_divide", "num_enter", "num_equal", "num_multiply"),
+        *("num_subtract", "numlock", "apostrophe", "backslash", "backspace", "bracketleft"),
+        *("bracketright", "capslock", "comma", "delete", "down", "end", "equal", "escape"),
+        *("function", "grave", "home", "insert", "lalt", "lcommand", "lctrl", "left", "less"),
+        *("loption", "lshift", "lwindows", "menu", "minus", "pagedown", "pageup", "pause"),
+        *("period", "pound", "quoteleft", "ralt", "rcommand", "rctrl", "return", "right"),
+        *(
+            "roption",
+            "rshift",
+            "rwindows",
+            "scrolllock",
+            "semicolon",
+            "slash",
+            "space",
+            "tab",
+            "up",
+        ),
+    ]
+)
+Key = Annotated[str, AfterValidator(_known_key)]
 Pixels = Annotated[int, Field(ge=100, le=20_000)]
 Rate = Annotated[float, Field(ge=0, le=1)]
 #: TOML has no null, so a file says "free".
@@ -214,6 +255,9 @@ class RivalSettings(Settings):
 
     @model_validator(mode="after")
     def _model_has_rts(self) -> RivalSettings:
+        for rule in self.median_rt_s:
+            if rule not in RULES:
+                raise ValueError(f"median_rt_s: {rule!r} is no rule{suggestion(rule, RULES)}")
         if (self.kind == "model") != bool(self.median_rt_s):
             raise ValueError('median_rt_s is given exactly when kind = "model"')
         return self

@@ -290,7 +290,8 @@ class Screens:
             Words(title, 0, _TABLE_TITLE_Y, TITLE_DEG, bold=True),
             Words(balanced(text, wrap_deg), 0, _TABLE_TEXT_Y, hangs=True),
             self._go_on(go_on_y, wrap_deg=wrap_deg if rows else LINE_DEG),
-            *self.layout.table(),
+            # What a hat hides is shown after this; here it must not look as if it hid nothing.
+            *(self.layout.masked_table() if self.game.hideable else self.layout.table()),
         )
         key = self.settings.responses.continue_key
         return Screen(f"block-{block.label}", elements, awaits_keys=(key,))

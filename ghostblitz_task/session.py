@@ -265,6 +265,7 @@ class _Loop:
             )
             if not begun:
                 self._log_block(len(self.plan.blocks), block)
+                self._prepare_looks()
                 begun = True
             self.apparatus.prepare([self.screens.card(self.game.stimulus(trial.card, state))])
             state = self._trial(trial, block, state)
@@ -295,10 +296,13 @@ class _Loop:
             self.screens.card(self.game.stimulus(trial.card, state))
             for trial in self.plan.trials_of(block_index)
         ]
+        self._prepare_looks()
+        self.apparatus.prepare(cards)
+
+    def _prepare_looks(self) -> None:
         for look in self.looks.values():
             moved = [look.hat_moved] if look.hat_moved else []
             self.apparatus.prepare([look.fixation, look.blank, *look.feedback.values(), *moved])
-        self.apparatus.prepare(cards)
 
     # --- trials ------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from ghostblitz_analysis.plot_axes import (
     INK,
     SOFT,
     FloatArray,
-    data_limits,
+    drawn_limits,
     floats,
     plain,
     set_seconds_axis,
@@ -37,7 +37,8 @@ def plot_lag_rt(participant_lags: pd.DataFrame, lags: pd.DataFrame, ax: Axes) ->
     stem = "geometric_mean_rt"
     _plot_group(lags, (f"{stem}_s", f"{stem}_low_s", f"{stem}_high_s"), ax, scale=1)
     ax.set_ylabel("RT (s, log scale)")
-    return set_seconds_axis(_set_lag_axis(ax), "y", data_limits(ax))
+    limits = drawn_limits(ax)
+    return _set_lag_axis(ax) if limits is None else set_seconds_axis(_set_lag_axis(ax), "y", limits)
 
 
 def plot_lag_errors(participant_lags: pd.DataFrame, lags: pd.DataFrame, ax: Axes) -> Axes:
@@ -45,7 +46,7 @@ def plot_lag_errors(participant_lags: pd.DataFrame, lags: pd.DataFrame, ax: Axes
     _plot_people(participant_lags, 100 * (1 - floats(participant_lags["p_correct"])), ax)
     _plot_group(lags, ("p_error", "p_error_low", "p_error_high"), ax, scale=100)
     ax.set_ylabel("Errors (% of trials)")
-    top = float(np.nanmax([data_limits(ax)[1], 5.0]))
+    top = max((drawn_limits(ax) or (0.0, 0.0))[1], 5.0)
     ax.set_ylim(-0.04 * top, 1.06 * top)
     return _set_lag_axis(ax)
 

@@ -19,6 +19,7 @@ __all__ = [
     "FloatArray",
     "at_least_factor",
     "data_limits",
+    "drawn_limits",
     "floats",
     "join_seconds_axes",
     "plain",
@@ -59,8 +60,8 @@ def set_seconds_axis(ax: Axes, which: str, limits_s: tuple[float, float]) -> Axe
 
 def join_seconds_axes(axes: Sequence[Axes]) -> None:
     """Give axes that share their y axis the limits of everything that is drawn on them."""
-    limits = [data_limits(ax) for ax in axes]
-    for ax in axes:
+    limits = [found for ax in axes if (found := drawn_limits(ax)) is not None]
+    for ax in axes if limits else ():
         set_seconds_axis(ax, "y", (min(low for low, _ in limits), max(high for _, high in limits)))
 
 
@@ -71,11 +72,20 @@ def at_least_factor(low: float, high: float, factor: float) -> tuple[float, floa
 
 
 def data_limits(ax: Axes) -> tuple[float, float]:
-    """Return the smallest and largest y of all lines and error bars on the axes."""
+    """Return the smallest and largest y of all lines and error bars, of which there is one."""
+    limits = drawn_limits(ax)
+    assert limits is not None, "nothing was drawn"
+    return limits
+
+
+def drawn_limits(ax: Axes) -> tuple[float, float] | None:
+    """Return the smallest and largest y of all lines and error bars; None where nothing is."""
     values = [np.asarray(line.get_ydata(), dtype=np.float64) for line in ax.lines]
     for bars in ax.collections:
         values += [np.asarray(path.vertices, dtype=np.float64)[:, 1] for path in bars.get_paths()]
-    joined = np.concatenate(values)
+    joined = np.concatenate(values) if values else np.array([])
+    if np.isnan(joined).all():
+        return None
     return float(np.nanmin(joined)), float(np.nanmax(joined))
 
 

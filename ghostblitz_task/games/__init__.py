@@ -371,8 +371,8 @@ class CardGame:
         if unknown:
             known = ", ".join(sorted(self.additional_rules)) or "it has none"
             raise ConfigError(
-                f"game {self.name}: {', '.join(sorted(unknown))} is no additional rule of this "
-                f"game ({known})"
+                f"game.rules: {', '.join(sorted(unknown))} is no additional rule of {self.name} "
+                f"({known})"
             )
         if settings.shout_item is not None and not self.has_shout_item:
             raise ConfigError(
@@ -393,7 +393,7 @@ class CardGame:
             raise ConfigError(f"game {self.name}: shout_item is set, but nothing is shouted in it")
         if not 1 <= self.n_pictures < len(self.item_colours):
             raise ConfigError(
-                f"game {self.name}: n_pictures is {self.n_pictures}, but with "
+                f"game.n_pictures is {self.n_pictures}, but with "
                 f"{len(self.item_colours)} items a card has 1 to {len(self.item_colours) - 1}"
             )
 

@@ -52,7 +52,8 @@ def _section(stimulus: Stimulus, *, item_colours: Mapping[str, str]) -> tuple[st
     items = {p.item for p in card.depicted}
     mirrored = _mirrored(card)
     if {_GHOST, TIMED_ITEM} <= items:
-        return ("time",) if mirrored is None else ()
+        # The owl is kept for the parts that are about it.
+        return ("time",) if mirrored is None and _OWL not in items else ()
     try:
         rule, target = base_rule(card, item_colours)
     except CardError:

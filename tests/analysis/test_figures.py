@@ -4,6 +4,7 @@ import itertools
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -12,6 +13,7 @@ from matplotlib.text import Text
 from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_analysis.figures import build_figures, figure_svg, save_figure
 from ghostblitz_analysis.hat_plots import plot_lag_errors, plot_lag_rt
+from ghostblitz_analysis.plot_axes import join_seconds_axes
 from ghostblitz_analysis.plots import (
     kinds_are_pooled,
     kinds_to_draw,
@@ -401,3 +403,29 @@ def test_kinds_of_error_share_no_colour_with_rules_and_all_have_one():
     kinds = [to_hex(colour) for colour in ERROR_COLOURS.values()]
     assert len(set(kinds)) == len(kinds)
     assert not rules & set(kinds)
+
+
+def test_transformation_without_any_rt_leaves_its_column_empty() -> None:
+    """The first trials of a pilot, say: a hat was called once, and wrongly."""
+    figure = Figure()
+    ax = figure.add_subplot()
+    people = pd.DataFrame(
+        {
+            "participant_id": ["a", "a"],
+            "lag": ["0", "1"],
+            "geometric_mean_rt_s": pd.array([None, None], "Float64"),
+            "p_correct": pd.array([0.0, 0.0], "Float64"),
+        }
+    )
+    group = pd.DataFrame({"lag": ["0", "1"]}).assign(
+        **{
+            name: pd.array([None, None], "Float64")
+            for name in (
+                "geometric_mean_rt_s", "geometric_mean_rt_low_s", "geometric_mean_rt_high_s",
+                "p_error", "p_error_low", "p_error_high",
+            )
+        }
+    )  # fmt: skip
+    assert plot_lag_rt(people, group, ax) is ax
+    join_seconds_axes([ax])
+    assert plot_lag_errors(people, group, figure.add_subplot()).get_ylim()[1] > 100

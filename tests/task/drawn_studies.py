@@ -9,7 +9,7 @@ from typing import Any
 from small_study import study_table
 
 from ghostblitz_task.cards import is_clock_time
-from ghostblitz_task.config import StudySettings, validate_settings
+from ghostblitz_task.config import KEY_NAMES, StudySettings, validate_settings
 from ghostblitz_task.deck import legal_stimuli
 from ghostblitz_task.games import Game, GameSettings, make_game
 from ghostblitz_task.screens import Screen, Screens
@@ -81,13 +81,23 @@ def _keys(game: Game) -> dict[str, Any]:
     return keys
 
 
-def _other_keys(game: Game, seat: int) -> dict[str, Any]:
-    """Keys for another player: one sign each, as many as there are, and no key of the first."""
-    capitals = [chr(code) for code in range(ord("À"), 0x250) if chr(code).isupper()]
-    signs = iter(capitals[40 * (seat - 1) :])
+def _other_keys(game: Game, taken: set[str]) -> dict[str, Any]:
+    """Keys for another player, none of which is taken; they are taken then."""
+    free = iter(sorted(KEY_NAMES - taken - {"space", "escape", "f12"}))
+    keys = {
+        f"{mode}_keys": {answer: next(free) for answer in game.answers(mode)} for mode in game.modes
+    }
+    taken.update(key for of_mode in keys.values() for key in of_mode.values())
+    return keys
+
+
+def _signs(settings: StudySettings) -> dict[str, str]:
+    """What is printed on the keys of the other players: one sign each, whatever their names."""
+    signs = (chr(code) for code in range(ord("À"), 0x250) if chr(code).isupper())
     return {
-        f"{mode}_keys": {answer: next(signs) for answer in game.answers(mode)}
-        for mode in game.modes
+        key: next(signs)
+        for player in settings.responses.more_players
+        for key in (*player.grab_keys.values(), *player.shout_keys.values())
     }
 
 
@@ -107,7 +117,8 @@ def drawn_settings(variant: str, *, language: str = "en", **changes: Any) -> Stu
     )
     keys = _keys(made)
     if n_players > 1:
-        keys |= {"more_players": [_other_keys(made, seat) for seat in range(1, n_players)]}
+        taken = {key for of_mode in keys.values() for key in of_mode.values()}
+        keys |= {"more_players": [_other_keys(made, taken) for _ in range(1, n_players)]}
         keys |= {"pause_key": "f12"}
     table["responses"] = keys | changes.get("responses", {})
     return validate_settings(table, StudySettings, where="study.toml")
@@ -116,7 +127,7 @@ def drawn_settings(variant: str, *, language: str = "en", **changes: Any) -> Stu
 def drawn_screens(variant: str, *, language: str = "en", **changes: Any) -> Screens:
     """The screens of such a study."""
     settings = drawn_settings(variant, language=language, **changes)
-    return Screens(settings, settings.make_game(), load_texts(language))
+    return Screens(settings, settings.make_game(), load_texts(language), _signs(settings))
 
 
 def trial_screens(screens: Screens) -> Iterator[Screen]:

@@ -66,6 +66,7 @@ class ScriptedApparatus:
     prepared: list[Screen] = field(default_factory=list)
     n_between: int = 0
     closed: bool = False
+    _rendered: set[object] = field(default_factory=set)
     _n: int = 0
     _n_frames: Counter[str] = field(default_factory=Counter)
     _coming: list[DeviceEvent] = field(default_factory=list)
@@ -77,9 +78,15 @@ class ScriptedApparatus:
         return {}
 
     def prepare(self, screens: Iterable[Screen]) -> None:
-        self.prepared.extend(screens)
+        new = list(screens)
+        self.prepared.extend(new)
+        self._rendered.update(element for screen in new for element in screen.elements)
+        self._rendered.update(screen.table for screen in new)
 
     def present(self, screen: Screen) -> float:
+        # As a window does: what was not rendered before cannot be drawn now.
+        missing = {*screen.elements, screen.table} - self._rendered
+        assert not missing, f"{screen.name} was shown unprepared: {missing}"
         n_frames = self._n_frames[screen.name]
         if self.fails_at(screen, n_frames):
             raise ApparatusError("the screen went dark")

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
-from small_study import GRAB_KEYS, SHOUT_KEYS, make_settings
+from small_study import GRAB_KEYS, SHOUT_KEYS, make_settings, study_table
 
 from ghostblitz_task import config
 from ghostblitz_task.config import (
@@ -22,6 +22,7 @@ from ghostblitz_task.config import (
     load_settings,
     load_study,
     read_toml,
+    validate_settings,
 )
 from ghostblitz_task.errors import ConfigError
 
@@ -151,7 +152,7 @@ def replaced(old: str, new: str) -> str:
         (replaced('"classic"', '"classic"\nn_pictures = 5'), r"n_pictures is 5"),
         (replaced('"classic"', '"classic"\nrules = ["owl"]'), r"owl is no additional rule"),
         (replaced('"classic"', '"classic"\nshout_item = "book"'), r"no picture asks for shouting"),
-        (replaced('"classic"', '"classic"\nitem_colours = {a = "red"}'), r"game classic: n_pictures"),
+        (replaced('"classic"', '"classic"\nitem_colours = {a = "red"}'), r"game.n_pictures is 2"),
         (GOOD + '[display]\nitem_order = ["ghost", "chair"]\n', r"display\.item_order: '\w+' is missing"),
         (GOOD + '[display]\nitem_order = ["ghost", "chair", "bottle", "book", "mouse", "ghost"]\n', r"display\.item_order names an item twice"),
         (GOOD + "[display]\npicture_deg = 0\n", r"display\.picture_deg: .*greater than 0"),
@@ -303,3 +304,13 @@ def test_overrides_reach_nested_settings() -> None:
     settings = make_settings("classic", overrides)
     assert settings.timing.deadline_s == 3
     assert settings.feedback.show == "off"
+
+
+@pytest.mark.parametrize("name", ["hh", "Space", "é", "f99", "ctrl"])
+def test_key_that_no_keyboard_has_is_refused_by_its_place(name: str) -> None:
+    table = study_table()
+    table["responses"]["grab_keys"]["ghost"] = name
+    with pytest.raises(
+        ConfigError, match=rf"responses\.grab_keys\.ghost: '{name}' is the name of no"
+    ):
+        validate_settings(table, StudySettings, where="study.toml")

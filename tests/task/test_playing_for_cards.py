@@ -27,6 +27,7 @@ from ghostblitz_task.studies import (
     Study,
     log_session,
     new_identity,
+    open_study,
     resume_identity,
     simulate_study,
 )
@@ -236,10 +237,22 @@ def test_rival_moves_the_hat_where_it_is_right_first(tmp_path: Path) -> None:
     assert len(moved) == len(due) > 0
 
 
-def test_rival_without_rts_for_a_rule_is_refused(tmp_path: Path) -> None:
-    study = study_of(company__rival={"median_rt_s": {"direct": 0.5}})
-    with pytest.raises(ConfigError, match=r"median_rt_s: there is none for exclusion"):
-        play(study, tmp_path, right)
+@pytest.mark.parametrize(
+    ("medians", "message"),
+    [
+        ("direct = 0.5", r"study\.toml: company\.rival\.median_rt_s: there is none for exclusion"),
+        ("direct = 0.5, exclusion = 1, time = 2", r"median_rt_s: it has one for time, but"),
+        ("direct = 0.5, exclusoin = 1", r"'exclusoin' is no rule; did you mean exclusion"),
+    ],
+)
+def test_rival_has_rts_for_exactly_the_rules_of_the_cards(
+    tmp_path: Path, medians: str, message: str
+) -> None:
+    example = Path(__file__).parents[2] / "experiments" / "classic-grab" / "study.toml"
+    text = f"\n[company.rival]\nmedian_rt_s = {{ {medians} }}\n"
+    (tmp_path / "study.toml").write_text(example.read_text(encoding="utf-8") + text)
+    with pytest.raises(ConfigError, match=message):
+        open_study(tmp_path)
 
 
 def test_ghost_plays_ones_own_earlier_trials(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ HAT_ROW = {
          "row 2: hat_over is 'hat', but in spooky-doo it hides one of ghost, bottle"),
         ("five-to-twelve", "", "", {}, r"game\.rules is missing; five-to-twelve is solved by the"),
         ("five-to-twelve", "", 'rules = ["mirrors"]', {}, "mirrors is no additional rule"),
-        ("classic", "", 'rules = ["mirror"]', {}, "mirror is no additional rule of this game"),
+        ("classic", "", 'rules = ["mirror"]', {}, "mirror is no additional rule of classic"),
         ("five-to-twelve", "", "rules = []", {"card": "ghost:red clock:green bat:blue"},
          "a clock needs its time"),
     ],
