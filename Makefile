@@ -31,8 +31,14 @@ $(STAMP): requirements.lock pyproject.toml .ci/setup.sh $(STAMP_IS_STALE)
 demo: setup
 	@.venv/bin/ghostblitz demo $(DEMO_ARGS)
 
+# What opens windows and presses keys runs by itself, after the rest, which shares two processes.
 test: setup
+ifeq ($(strip $(PYTEST_ARGS)),)
+	$(PYTHON) -m pytest -n 2 -m 'not screen'
+	$(PYTHON) -m pytest -m screen
+else
 	$(PYTHON) -m pytest $(PYTEST_ARGS)
+endif
 
 test-quick: setup
 	$(PYTHON) -m pytest -n 2 -m 'not slow and not screen' $(PYTEST_ARGS)

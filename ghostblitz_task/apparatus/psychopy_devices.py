@@ -195,6 +195,10 @@ class PolledKeys:
         self._found.clear()
 
 
+# pyglet gives buttons as bits; they are named by their number, left to right.
+_BUTTONS = {1: "button-1", 2: "button-2", 4: "button-3"}
+
+
 class PointerSource:
     """Mouse and touch presses; their times are those of dispatch, once per frame."""
 
@@ -217,7 +221,7 @@ class PointerSource:
                 t_s=now_s,
                 device="pointer",
                 kind=kind,
-                key=f"button-{button}",
+                key=_BUTTONS.get(button, f"button-{button}"),
                 code=button,
                 resolution_s=now_s - self._last_dispatch_s,
                 x_deg=x_deg,
