@@ -51,10 +51,14 @@ _SAME_TIME_S = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class SessionOutcome:
-    """How a run ended; `n_trials` counts the session's completed trials, earlier runs too."""
+    """How a run ended; `n_trials` counts the session's completed trials, earlier runs too.
+
+    `unit` is what its trials are called.
+    """
 
     status: Status
     n_trials: int
+    unit: str = "trials"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,12 @@ _DIE_BOX = DIE_SIDE * math.sqrt(2) * 200 / 176
 _GAP_DEG = 0.6
 _CELL_DEG = 1.22
 _COLUMN_DEG = 4 * _CELL_DEG
-_HELD_DEG, _TONGS_DEG, _HELD_Y = 2.6, 3.6, -3.6
+_HELD_DEG, _TONGS_DEG, _HELD_Y = 2.6, 3.6, -3.0
 _GALLEY_COLUMNS = 4
+# What stands beside the deck is this high at least, from the middle; the lines are beyond.
+_LEAST_HALF_DEG = 20 / 3
+# The die's corners stay inside the frame, whichever way the drawing is turned.
+_DIE_REACH = 0.5 - DIE_SIDE / math.sqrt(2)
 _ROLL_DEG, _ROLL_HZ = 14.0, 3.0
 
 _PROP_CORNERS: Mapping[Corner, PropCorner] = {
@@ -75,7 +79,12 @@ class Board:
     @property
     def top_y(self) -> float:
         """Height of the line above the deck; that below it is as far down."""
-        return self.picture_deg / 2 + 0.75
+        return self.half_deg + 0.75
+
+    @property
+    def half_deg(self) -> float:
+        """Height, from the middle, of the deck's picture and of the columns beside it."""
+        return max(self.picture_deg / 2, _LEAST_HALF_DEG)
 
     def extent_deg(self) -> tuple[float, float]:
         """Return width and height of all that a game shows."""
@@ -173,7 +182,8 @@ class Props:
             turned = 0.0
             if view.die.rolling:
                 turned = _ROLL_DEG * math.sin(math.tau * _ROLL_HZ * view.t_s)
-            yield Sprite(self._dice[view.die.colour], *place(view.die.x, view.die.y), turned)
+            x, y = (min(max(d, -_DIE_REACH), _DIE_REACH) for d in (view.die.x, view.die.y))
+            yield Sprite(self._dice[view.die.colour], *place(x, y), turned)
         if view.eye is not None:
             yield Sprite(self._eye, *place(*view.eye))
         for spot in view.spots:
@@ -187,7 +197,7 @@ class Props:
 
     def _beside(self, view: DeckView) -> Iterator[Sprite]:
         """Return the droppings that the team has, by colour, and those in the galley."""
-        x, top = self.board.side_x, self.board.picture_deg / 2 - 1.6
+        x, top = self.board.side_x, self.board.half_deg - 1.6
         for column, colour in enumerate(COLOURS):
             for row in range(view.kept_colours.count(colour)):
                 yield Sprite(

@@ -254,6 +254,14 @@ TURN_COLUMNS: tuple[Column, ...] = (
         null_when=f"{_NONE_KNOWN}, or in a claim",
     ),
     Column(
+        "p_chance_among_seen",
+        "Float64",
+        "Share of the cue's colour among the droppings on deck that the team had seen: the "
+        "probability of a hit for a pick among them, without memory for their colours",
+        "derived",
+        null_when="nothing was picked, or none on deck had been seen",
+    ),
+    Column(
         "lag_turns",
         "Int64",
         "Turns since the last seen of these was looked at; 1 for the turn before",

@@ -151,7 +151,7 @@ class Game:
     def _screen(self) -> Screen:
         """Return the frame for the table as it is; the same one as long as nothing changes."""
         view, labels = self.table.view(), self.labels
-        line = self._line(view.phase)
+        line = self._line(view.phase, len(view.spots))
         still = self.settings.mode == "static"
         key = (self.table.state, line, len(labels)) if still else None
         if still and self._kept_screen is not None and self._kept_screen[0] == key:
@@ -167,11 +167,11 @@ class Game:
         self._kept_screen = (key, screen)
         return screen
 
-    def _line(self, phase: str) -> Words | None:
+    def _line(self, phase: str, n_on_deck: int) -> Words | None:
         if self._refusal is not None and self.table.now_s < self._refusal[1]:
             text = self._refusal[0]
         else:
-            text = self.screens.prompt(phase)
+            text = self.screens.prompt(phase, n_on_deck=n_on_deck)
             if phase == "looked" and self._named():
                 text = ""
         if not text:

@@ -128,10 +128,10 @@ class _Session:
             self.presenter.self_paced(self.screens.end())
         except QuitRequested as request:
             self.end("quit", request.reason)
-            return SessionOutcome("quit", self.n_turns)
+            return SessionOutcome("quit", self.n_turns, "turns")
         self.presenter.await_releases()
         self.end("completed", None)
-        return SessionOutcome("completed", self.n_turns)
+        return SessionOutcome("completed", self.n_turns, "turns")
 
     def _play(self, game: Game) -> None:
         """Play a game, say how it ended, and pause where that was asked for."""
@@ -147,6 +147,7 @@ class _Session:
             n_fallen=state.count("galley"),
             done=done,
             n_games=n_games,
+            things_fall=game.settings.things_fall,
         )
         self.presenter.self_paced(over)
         if game.pause_wanted:

@@ -64,12 +64,14 @@ class Pages:
         responses, features = settings.responses, self.features()
         # Practice may be played without the Eye; what is explained is the game as it is tested.
         game = settings.game_of(settings.blocks[-1])
+        decimal_mark = self._screens.texts.captain.decimal_mark
         for page in texts.pages:
             if not page.holds(features):
                 continue
             text = page.text.format(
                 n_droppings=game.n_droppings,
                 n_per_colour=game.n_per_colour,
+                naming_s=f"{game.naming_s:g}".replace(".", decimal_mark),
                 look_key=self._screens.key_name(responses.look_key),
                 nudge_key=self._screens.key_name(responses.nudge_key),
                 quit_key=self._screens.key_name(responses.quit_key),
@@ -92,6 +94,8 @@ class Pages:
         games = [settings.game_of(block) for block in settings.blocks]
         found: set[str] = {settings.responses.pick}
         found |= {game.mode for game in games}
+        if any(game.things_fall for game in games):
+            found.add("falling")
         if any(game.allow_nudging for game in games):
             found.add("nudging")
         if settings.captain.returns_to == "place":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ghostblitz_task.captain.board import Board, Props
 from ghostblitz_task.captain.pages import Pages
@@ -90,7 +91,7 @@ class CaptainScreens:
         each frame costs more than to draw these, where a processor does it.
         """
         texts, x = self.texts.captain, self.board.side_x
-        heading_y = self.board.picture_deg / 2 - 0.4
+        heading_y = self.board.half_deg - 0.4
         return (
             self.board.deck(settings.railed_corners),
             Words(texts.collected, x, heading_y, _SMALL_DEG, bold=True),
@@ -99,7 +100,7 @@ class CaptainScreens:
         )
 
     def _galley_heading(self, settings: CaptainSettings, y_deg: float) -> Iterator[Element]:
-        if settings.open_corners and settings.mode == "moving":
+        if settings.things_fall:
             yield Words(self.texts.captain.galley, -self.board.side_x, y_deg, _SMALL_DEG, bold=True)
 
     def _keys(self, settings: CaptainSettings) -> Iterator[Element]:
@@ -117,16 +118,22 @@ class CaptainScreens:
     def lines(self, settings: CaptainSettings) -> tuple[Words, ...]:
         """Return every line that a game may show, to be prepared before it begins."""
         texts = self.texts.captain
-        below = [self.line(text) for text in (self.prompt("waiting"), self.prompt("lifted"))]
-        below += [self.line(self.prompt("looked"))]
+        prompts = [self.prompt(phase) for phase in ("waiting", "lifted", "looked")]
+        prompts.append(self.prompt("waiting", n_on_deck=1))
+        below = [self.line(text) for text in prompts]
         below += [self.line(text) for text in texts.refusals.model_dump().values()]
         above = [self.whose_turn(i, settings.n_players) for i in range(settings.n_players)]
         return (*below, *(line for line in above if line is not None))
 
-    def prompt(self, phase: str) -> str:
-        """Return what is to be done now; empty where nothing is."""
+    def prompt(self, phase: str, *, n_on_deck: int | None = None) -> str:
+        """Return what is to be done now; empty where nothing is.
+
+        The last dropping on deck may be named at once.
+        """
         texts, by_pointer = self.texts.captain, self.settings.pointer
         key = self.key_name(self.settings.responses.look_key)
+        if phase == "waiting" and n_on_deck == 1:
+            return texts.pick_last if by_pointer else texts.pick_last_keys
         if phase == "waiting":
             return texts.pick if by_pointer else texts.pick_keys
         if phase == "lifted":
@@ -173,7 +180,11 @@ class CaptainScreens:
     @property
     def nudging(self) -> bool:
         """Whether the die may be nudged in any game of the study."""
-        return any(g["mode"] == "moving" and g["allow_nudging"] for g in self.settings.games_json())
+        return any(g["mode"] == "moving" and g["allow_nudging"] for g in self._games)
+
+    @property
+    def _games(self) -> list[dict[str, Any]]:
+        return self.settings.games_json()
 
     def _check(self, name: str, key: str, ask: str, *drawn: Element) -> tuple[Screen, Screen]:
         texts, name = self.texts.key_check, f"key-check-{name}"
@@ -193,6 +204,8 @@ class CaptainScreens:
         title, text = texts.game_title, texts.game
         if block.phase == "practice":
             title, text = texts.practice_title, texts.practice
+        if settings.mode == "static" and any(g["mode"] == "moving" for g in self._games):
+            text += " " + texts.still_note
         if settings.n_players > 1:
             text += " " + texts.players_note
         text = text.format(n_droppings=settings.n_droppings)
@@ -201,10 +214,24 @@ class CaptainScreens:
         return self._page(f"block-{block.label}", title, text, drawn=drawn)
 
     def game_over(
-        self, status: str, *, n_kept: int, n_fallen: int, done: int, n_games: int
+        self,
+        status: str,
+        *,
+        n_kept: int,
+        n_fallen: int,
+        done: int,
+        n_games: int,
+        things_fall: bool = True,
     ) -> Screen:
-        """Return how a game ended, and how much of the session is done."""
-        text: str = getattr(self.texts.captain, status)
+        """Return how a game ended, and how much of the session is done.
+
+        Where nothing can fall there is no galley to speak of.
+        """
+        texts = self.texts.captain
+        without_galley = {"won": texts.cleared, "capped": texts.capped_still}
+        text: str = getattr(texts, status)
+        if not things_fall:
+            text = without_galley.get(status, text)
         text = text.format(kept=n_kept, fallen=n_fallen)
         bar = Bar(done / n_games, 0, 1.5, 16, 0.8)
         return self._page(f"over-{done}", self.texts.captain.over_title, text, drawn=(bar,))

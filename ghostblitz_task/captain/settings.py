@@ -22,6 +22,7 @@ CORNERS: tuple[Corner, ...] = get_args(Corner)
 _MOST_PER_COLOUR = 6
 _MOST_PLAYERS = 4
 _FASTEST_EYE_PER_S = 2.0
+_SHORTEST_LOOK_S, _SHORTEST_GAME_S, _LONGEST_PASSING_S = 0.1, 1.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +91,12 @@ class CaptainSettings:
         self._expect("n_players", 1 <= self.n_players <= _MOST_PLAYERS, f"1 to {_MOST_PLAYERS}")
         self._expect("max_turns", self.max_turns is None or self.max_turns >= 1, "1 or more")
         time_limit_s = self.time_limit_s
-        self._expect("time_limit_s", time_limit_s is None or time_limit_s > 0, "above 0")
-        self._expect("look_s", self.look_s > 0, "above 0")
+        long_enough = time_limit_s is None or time_limit_s >= _SHORTEST_GAME_S
+        self._expect("time_limit_s", long_enough, f"{_SHORTEST_GAME_S:g} or more")
+        self._expect("look_s", self.look_s >= _SHORTEST_LOOK_S, f"{_SHORTEST_LOOK_S:g} or more")
         self._expect("naming_s", self.naming_s >= self.look_s, "no less than look_s")
-        self._expect("passing_s", self.passing_s >= 0, "0 or more")
+        passing = 0 <= self.passing_s <= _LONGEST_PASSING_S
+        self._expect("passing_s", passing, f"0 to {_LONGEST_PASSING_S:g}")
         fast = 0 < self.eye_speed_per_s <= _FASTEST_EYE_PER_S
         self._expect("eye_speed_per_s", fast, f"above 0 and no more than {_FASTEST_EYE_PER_S}")
         if self.mode == "moving" and self.returns_to == "place":
@@ -111,6 +114,11 @@ class CaptainSettings:
     def open_corners(self) -> tuple[Corner, ...]:
         """The corners through which things fall."""
         return tuple(corner for corner in CORNERS if corner not in self.railed_corners)
+
+    @property
+    def things_fall(self) -> bool:
+        """Whether anything can fall into the galley."""
+        return self.mode == "moving" and bool(self.open_corners)
 
     def _expect(self, name: str, fits: bool, expected: str) -> None:
         if not fits:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from ghostblitz_task.captain.settings import COLOURS, CaptainSettings, Corner, DeckMode, ReturnsTo
-from ghostblitz_task.config import Degrees, Key, Name, Settings, StudyInfo, load_settings
+from ghostblitz_task.config import Key, Name, Settings, StudyInfo, load_settings
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.games import suggestion
 from ghostblitz_task.palettes import load_palette
@@ -22,14 +22,17 @@ __all__ = ["GAME", "CaptainResponses", "CaptainStudySettings", "GameBlock", "loa
 #: The game's name in a study.
 GAME = "captain"
 
-#: In reading order on a US keyboard, less the keys that mean something else by default.
-_PICK_KEYS = tuple("qwertyuioasdfghjklzxcvbm")
+#: What droppings are labelled with, as far as a study has no other use for it: letters in reading
+#: order on a US keyboard, then digits (0 looks like O).
+_LABELS = tuple("qwertyuiopasdfghjklzxcvbnm123456789")
 _COLOUR_KEYS = {"red": "1", "green": "2", "blue": "3", "yellow": "4"}
 
 # The game itself says what is played where a study says nothing.
 _DEFAULTS = CaptainSettings()
 
 _Seconds = Annotated[float, Field(ge=0, le=7200, allow_inf_nan=False)]
+#: On a smaller deck droppings are too small to click on; a larger one fits no screen.
+DeckDegrees = Annotated[float, Field(ge=8, le=40, allow_inf_nan=False)]
 
 
 class GameName(Settings):
@@ -80,7 +83,8 @@ class CaptainResponses(Settings):
     pick : str
         ``pointer``: a click takes the dropping under the pointer. ``keys``: each dropping shows
         one of `pick_keys`, given anew each turn in reading order of the places, so that a label
-        says nothing about which dropping it is.
+        says nothing about which dropping it is. Where the study names none, `pick_keys` are the
+        letters and digits that mean nothing else in it.
     colour_keys : dict of str to str
         Name the colour that was seen; they also claim the last dropping.
     look_key : str
@@ -90,7 +94,7 @@ class CaptainResponses(Settings):
     """
 
     pick: Literal["pointer", "keys"] = "pointer"
-    pick_keys: tuple[Key, ...] = _PICK_KEYS
+    pick_keys: tuple[Key, ...] = ()
     colour_keys: dict[str, Key] = Field(default_factory=lambda: dict(_COLOUR_KEYS))
     look_key: Key = "space"
     nudge_key: Key = "n"
@@ -107,15 +111,25 @@ class CaptainResponses(Settings):
         for colour in COLOURS:
             if colour not in self.colour_keys:
                 raise ValueError(f"colour_keys: {colour!r} is missing")
-        in_game = [*self.colour_keys.values(), self.look_key, self.nudge_key]
-        if self.pick == "keys":
-            in_game += self.pick_keys
+        meanings = [(f"colour_keys.{colour}", key) for colour, key in self.colour_keys.items()]
+        names = ["look_key", "nudge_key", "continue_key", "pause_key", "quit_key"]
         # Going on is asked for between games only, so that it may share the key for looking.
-        between = {self.continue_key} - {self.look_key}
-        keys = [*in_game, *between, self.pause_key, self.quit_key]
-        twice = [key for key in dict.fromkeys(keys) if keys.count(key) > 1]
-        if twice:
-            raise ValueError(f"key {twice[0]!r} would mean two things")
+        if self.continue_key == self.look_key:
+            names.remove("continue_key")
+        meanings += [(name, getattr(self, name)) for name in names]
+        if "pick_keys" not in self.model_fields_set:
+            used = {key for _, key in meanings}
+            free = tuple(key for key in _LABELS if key not in used)
+            object.__setattr__(self, "pick_keys", free)  # The settings are frozen once made.
+        if self.pick == "keys":
+            meanings += [("pick_keys", key) for key in self.pick_keys]
+        seen: dict[str, str] = {}
+        for name, key in meanings:
+            if key in seen and seen[key] == name:
+                raise ValueError(f"{name} has {key!r} twice")
+            if key in seen:
+                raise ValueError(f"{seen[key]} and {name} both use the key {key!r}")
+            seen[key] = name
         return self
 
 
@@ -123,7 +137,7 @@ class CaptainDisplay(Settings):
     """What the participant sees, in degrees of visual angle."""
 
     palette: str = "standard"
-    deck_deg: Degrees = 12.0
+    deck_deg: DeckDegrees = 12.0
 
 
 class CaptainStudySettings(Settings):

@@ -210,6 +210,9 @@ class TurnScore:
         Whether there is any; any that the player looked at himself.
     hit_given_known, p_chance_known : bool, float
         Whether one of `known` was picked, and the p of that at random; null when none is known.
+    p_chance_among_seen : float
+        Share of the cue's colour among the droppings on deck that the team had seen: the p of a
+        hit for a player who only knows which had been seen; null when none had been.
     lag_turns, path_moved, net_moved : int, float, float
         Of the last seen of `known`, whether it was picked or not.
     picked_lag_turns, picked_path_moved, picked_net_moved : int, float, float
@@ -239,6 +242,7 @@ class TurnScore:
     is_known_own: bool | None = None
     hit_given_known: bool | None = None
     p_chance_known: float | None = None
+    p_chance_among_seen: float | None = None
     lag_turns: int | None = None
     path_moved: float | None = None
     net_moved: float | None = None
@@ -313,6 +317,7 @@ def _score(
         is_known_own=any(k.seen_by_player for k in known),
         hit_given_known=None if is_claim or not known else picked in known,
         p_chance_known=None if is_claim or not known else len(known) / len(turn.on_deck),
+        p_chance_among_seen=len(known) / len(remembered) if remembered else None,
         lag_turns=None if last is None else last.lag_turns,
         path_moved=None if last is None else last.path_moved,
         net_moved=None if last is None else last.net_moved,

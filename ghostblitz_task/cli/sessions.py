@@ -64,7 +64,7 @@ def run(
     )
     with progress("trials") as on_trial:
         path, outcome = run_study(request, on_trial=on_trial)
-    typer.echo(f"{outcome.status} after {outcome.n_trials} trials")
+    typer.echo(f"{outcome.status} after {outcome.n_trials} {outcome.unit}")
     typer.echo(f"log: {path}")
 
 

@@ -254,11 +254,14 @@ class CaptainRefusals(Settings):
 class CaptainTexts(Settings):
     """All that is said in the captain's deck."""
 
+    decimal_mark: str
     collected: str
     galley: str
     turn_of: str
     pick: str
     pick_keys: str
+    pick_last: str
+    pick_last_keys: str
     look: str
     look_keys: str
     name: str
@@ -271,12 +274,15 @@ class CaptainTexts(Settings):
     game: str
     practice_title: str
     practice: str
+    still_note: str
     players_note: str
     over_title: str
     won: str
+    cleared: str
     lost: str
     die_fell: str
     capped: str
+    capped_still: str
     end: str
     refusals: CaptainRefusals
     pages: tuple[CaptainPage, ...]

@@ -22,10 +22,11 @@ from ghostblitz_task.errors import ConfigError
         {"n_per_colour": 0},
         {"n_players": 5},
         {"max_turns": 0},
-        {"time_limit_s": 0.0},
-        {"look_s": 0.0},
+        {"time_limit_s": 0.9},
+        {"look_s": 0.09},
         {"look_s": 2.0, "naming_s": 1.0},
         {"passing_s": -1.0},
+        {"passing_s": 60.1},
         {"eye_speed_per_s": 3.0},
     ],
 )

@@ -65,6 +65,18 @@ def test_a_lucky_pick_of_the_right_colour_is_a_hit_but_none_given_known() -> Non
     assert scores[1].picked_lag_turns is None
 
 
+def test_chance_among_the_seen_is_the_share_of_the_cues_colour_among_them() -> None:
+    turns = [turn(0, 2, "red"), turn(1, 0, "blue"), turn(2, 3, "red"), turn(3, 3, "blue")]
+    scores = score_turns(turns, COLOURS)
+    assert scores[0].p_chance_among_seen is None
+    # Seen: blue, then blue and red, then blue, red and green.
+    assert [score.p_chance_among_seen for score in scores[1:]] == [1.0, 0.5, pytest.approx(1 / 3)]
+    none = score_turns([turn(0, 2, "red"), turn(1, 1, "green")], COLOURS)[1]
+    assert (none.p_chance_among_seen, none.is_known) == (0.0, False)
+    no_pick = turn(1, 0, "red", dropping_id=None, lifted_s=None, cue_at_pick=None)
+    assert score_turns([turn(0, 2, "red"), no_pick], COLOURS)[1].p_chance_among_seen is None
+
+
 def test_lag_and_distance_are_those_since_it_was_put_back() -> None:
     first = turn(0, 0, "blue", returned_to=Spot(0, 0.0, 0.1, 0.25))
     later = turn(3, 3, "red", on_deck=(Spot(0, 0.3, 0.5, 1.0), Spot(3, 0.0, 0.0, 0.0)))

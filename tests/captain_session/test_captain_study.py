@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,16 @@ import pytest
 from captain_games import COLOUR_KEYS, Do, ScriptedGame, make_settings, study_table, write_study
 
 from ghostblitz_task.apparatus import Apparatus
-from ghostblitz_task.captain.settings import CaptainSettings
+from ghostblitz_task.captain.board import Board, Props
+from ghostblitz_task.captain.deck import DIE_SIDE
+from ghostblitz_task.captain.events import DieSpot
+from ghostblitz_task.captain.screens import CaptainScreens
+from ghostblitz_task.captain.settings import COLOURS, CORNERS, CaptainSettings
 from ghostblitz_task.captain.study_settings import DeckOfCaptain
+from ghostblitz_task.captain.table import DeckView
 from ghostblitz_task.config import ApparatusSettings
 from ghostblitz_task.errors import ConfigError
+from ghostblitz_task.palettes import load_palette
 from ghostblitz_task.screen_elements import WRAP_DEG, Drawing, Words, box_of
 from ghostblitz_task.studies import (
     begin_dataset,
@@ -27,6 +35,7 @@ from ghostblitz_task.studies import (
     resume_identity,
     simulate_study,
 )
+from ghostblitz_task.texts import load_texts
 from ghostblitz_task.trial_log import RunLog, read_log
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,9 +59,28 @@ def test_settings_of_the_game_and_of_the_file_are_the_same_with_the_same_default
         ({"captain.returns_to": "place", "captain.mode": "moving"}, "returns_to is 'place'"),
         ({"responses.colour_keys": {**COLOUR_KEYS, "pink": "l"}}, "'pink' is no colour"),
         ({"responses.colour_keys": {"red": "d"}}, "'green' is missing"),
-        ({"responses.nudge_key": "d"}, "key 'd' would mean two things"),
-        ({"responses.quit_key": "space"}, "key 'space' would mean two things"),
-        ({"responses.pick": "keys"}, "key 'd' would mean two things"),
+        ({"responses.nudge_key": "d"}, r"colour_keys\.red and nudge_key both use the key 'd'"),
+        ({"responses.quit_key": "space"}, "look_key and quit_key both use the key 'space'"),
+        (
+            {"responses.pick": "keys", "responses.pick_keys": ["d", "e"]},
+            r"colour_keys\.red and pick_keys both use the key 'd'",
+        ),
+        (
+            {"responses.pick": "keys", "responses.pick_keys": ["e", "e"]},
+            "pick_keys has 'e' twice",
+        ),
+        ({"responses.pick_keys": ["Q"]}, r"responses\.pick_keys\.0: 'Q' is the name of no key"),
+        ({"responses.colour_keys.red": "1st"}, r"responses\.colour_keys\.red: '1st'"),
+        ({"responses.look_key": "spce"}, r"responses\.look_key: 'spce' is .* did you mean space"),
+        ({"responses.nudge_key": "spce"}, r"responses\.nudge_key: 'spce'"),
+        ({"responses.continue_key": "spce"}, r"responses\.continue_key: 'spce'"),
+        ({"responses.pause_key": "spce"}, r"responses\.pause_key: 'spce'"),
+        ({"responses.quit_key": "spce"}, r"responses\.quit_key: 'spce'"),
+        ({"display.deck_deg": 7.9}, r"display\.deck_deg: .* 8, but it is 7.9"),
+        ({"display.deck_deg": 41}, r"display\.deck_deg: .* 40, but it is 41"),
+        ({"captain.look_s": 0}, r"captain: look_s is 0.*; expected 0.1 or more"),
+        ({"captain.time_limit_s": 0.5}, r"captain: time_limit_s is 0.5; expected 1 or more"),
+        ({"captain.passing_s": 61}, r"captain: passing_s is 61.*; expected 0 to 60"),
         ({"display.palette": "none"}, "palette"),
         ({"blocks": [{"label": "a"}, {"label": "a"}]}, "two blocks have the same label"),
         ({"blocks": [{"label": "a", "max_turns": 0}]}, "greater than or equal to 1"),
@@ -60,8 +88,22 @@ def test_settings_of_the_game_and_of_the_file_are_the_same_with_the_same_default
     ],
 )
 def test_what_cannot_be_is_refused_with_its_place(overrides, message):
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=message) as refused:
         make_settings(overrides)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda path: path.name)
+def test_picking_by_keys_needs_no_other_setting_than_that(tmp_path, study):
+    text = (study / "study.toml").read_text(encoding="utf-8")
+    assert 'pick = "pointer"' in text
+    (tmp_path / "study").mkdir()
+    keyed = text.replace('pick = "pointer"', 'pick = "keys"')
+    (tmp_path / "study" / "study.toml").write_text(keyed, encoding="utf-8")
+    opened: Any = open_study(tmp_path / "study")
+    responses = opened.settings.responses
+    assert len(responses.pick_keys) >= 24
+    assert not {*"dfjkn", "p", "space", "escape"} & set(responses.pick_keys)
 
 
 def test_too_few_keys_for_the_droppings_are_refused():
@@ -78,6 +120,11 @@ def test_looking_and_going_on_may_share_a_key():
 def test_hash_changes_with_any_setting():
     assert make_settings().sha256 == make_settings().sha256
     assert make_settings(look_s=1.25).sha256 != make_settings().sha256
+
+
+def test_in_the_study_of_memory_the_place_does_not_show_what_was_seen():
+    settings: Any = open_study(STUDIES[1]).settings
+    assert {settings.game_of(block).returns_to for block in settings.blocks} == {"place"}
 
 
 # --- screens ------------------------------------------------------------------------------------
@@ -121,6 +168,112 @@ def test_lines_of_a_game_are_one_line_each_and_cover_nothing(language):
         box = box_of(line)
         assert box.top - box.bottom < 1.0, line.text
         assert not any(box.overlaps(other) for other in still), line.text
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("deck_deg", [8, 12, 40])
+def test_nothing_beside_or_below_the_deck_overlaps_whatever_its_size(language, deck_deg):
+    settings = make_settings(
+        {"display.deck_deg": deck_deg, "responses.pick": "keys"}, mode="moving", n_per_colour=4
+    )
+    screens = CaptainScreens(settings, load_texts(language))
+    game = settings.game_of(settings.blocks[0])
+    colours = tuple(colour for colour in COLOURS for _ in range(4))
+    view = DeckView(
+        0.0, "looked", 0, 0, (), DieSpot(0.0, 0.0, "red"), (0.2, 0.2), 0, "red", colours, 16
+    )
+    sprites = list(screens.props.sprites(view, {}))
+    # The tongs hold the dropping, and nothing else lies over anything.
+    *beside, held, tongs = [
+        box_of(replace(s.drawing, x_deg=s.x_deg, y_deg=s.y_deg)) for s in sprites[2:]
+    ]
+    still = [box_of(e) for e in screens.still(game)]
+    things = [*still, *beside, held]
+    for i, box in enumerate(things):
+        assert not any(box.overlaps(other) for other in things[i + 1 :])
+    assert not any(tongs.overlaps(box) for box in (*still, *beside))
+    width, height = screens.extent_deg()
+    for line in screens.lines(game):
+        box = box_of(line)
+        assert not any(box.overlaps(other) for other in (*things, tongs)), line.text
+        assert -width / 2 <= box.left <= box.right <= width / 2
+        assert -height / 2 <= box.bottom <= box.top <= height / 2
+
+
+@pytest.mark.parametrize("mark", [-1, 1])
+def test_the_die_at_the_wall_is_drawn_inside_the_frame(mark):
+    board = Board(12.0, load_palette("standard"))
+    at_wall = DeckView(
+        0.0, "waiting", 0, 0, (), DieSpot(mark * 0.465, 0.1, "red"), None, None, None, (), 0
+    )
+    (die,) = Props(board, {}).sprites(at_wall, {})
+    assert abs(die.x_deg) + 12 * DIE_SIDE / math.sqrt(2) == pytest.approx(6.0)
+    assert die.y_deg == pytest.approx(1.2)
+
+
+def pages(settings: Any, language: str) -> str:
+    screens = CaptainScreens(settings, load_texts(language))
+    return "\n".join(
+        element.text.replace("\n", " ")
+        for screen in screens.instructions()
+        for element in screen.elements
+        if isinstance(element, Words)
+    )
+
+
+WORDS = {
+    "en": ("galley", "corner", "The Eye", "You have 2.5 seconds", "nothing moves by itself"),
+    "de": ("Kombüse", "Ecke", "Das Auge", "haben Sie 2,5 Sekunden", "bewegt sich von selbst"),
+}
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_pages_are_about_what_the_study_has(language):
+    galley, corner, eye, limit, _ = WORDS[language]
+    static = pages(make_settings(naming_s=2.5), language)
+    railed = pages(make_settings(mode="moving", naming_s=2.5, railed_corners=CORNERS), language)
+    moving = pages(make_settings(mode="moving", naming_s=2.5), language)
+    assert all(word in moving for word in (galley, corner, eye, limit))
+    assert limit in static
+    assert not any(word in static for word in (galley, corner, eye))
+    assert eye in railed
+    assert make_settings().responses.nudge_key.upper() in railed
+    assert not any(word in railed for word in (galley, corner))
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_end_of_a_game_without_open_corners_does_not_speak_of_the_galley(language):
+    screens = CaptainScreens(make_settings(), load_texts(language))
+    for status in ("won", "capped"):
+        for falls in (True, False):
+            over = screens.game_over(
+                status, n_kept=3, n_fallen=0, done=1, n_games=1, things_fall=falls
+            )
+            text = " ".join(e.text for e in over.elements if isinstance(e, Words))
+            assert (WORDS[language][0] in text) is falls
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_before_a_static_game_of_a_moving_study_it_is_said_that_nothing_moves(language):
+    moving: Any = open_study(STUDIES[0], language=language)
+    static: Any = open_study(STUDIES[1], language=language)
+    for study in (moving, static):
+        for block in study.settings.blocks:
+            intro = study.screens.block_intro(block, number=1, n_games=3)
+            text = " ".join(e.text for e in intro.elements if isinstance(e, Words))
+            said = WORDS[language][-1] in text.replace("\n", " ")
+            assert said is (study is moving and block.mode == "static")
+
+
+@pytest.mark.parametrize("pick", ["pointer", "keys"])
+def test_with_one_dropping_left_its_colour_may_be_named_at_once(pick):
+    screens = CaptainScreens(make_settings({"responses.pick": pick}), load_texts("en"))
+    assert "at once" not in screens.prompt("waiting", n_on_deck=2)
+    last = screens.prompt("waiting", n_on_deck=1)
+    assert "name its colour at once" in last
+    game = screens.settings.game_of(screens.settings.blocks[0])
+    assert last in [line.text for line in screens.lines(game)]
+    assert screens.prompt("lifted", n_on_deck=0) == screens.prompt("lifted")
 
 
 # --- from folder to logs ------------------------------------------------------------------------

@@ -265,7 +265,7 @@ SPOOKY_MOUSE = "ghost:red bottle:blue"  # neither: white red green blue are show
         ([[1, 2]], "line 1: this is no JSON object with game, players"),
         ([{"game": "classic"}], "line 1: players is missing"),
         ([{**HEADER, "game": "clasic"}], "line 1: 'clasic' is no game.*did you mean classic"),
-        ([{**HEADER, "rules": ["owl"]}], "line 1: game.rules: owl is no additional rule of classic"),
+        ([{**HEADER, "rules": ["owl"]}], "line 1: game.rules: owl is no additional rule"),
         ([{**HEADER, "player": []}], "line 1: player is not a key .*did you mean players"),
         ([{**HEADER, "players": []}], "line 1: players is empty"),
         ([{**HEADER, "players": ["A", "A"]}], "line 1: players holds 'A' twice"),
