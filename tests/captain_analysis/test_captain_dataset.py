@@ -13,7 +13,9 @@ import pytest
 from captain_games import study_table, write_study
 
 from ghostblitz_analysis.captain.dataset import holds_captain_logs, load_captain_dataset
+from ghostblitz_analysis.captain.histories import HistoryFollower
 from ghostblitz_task.captain.columns import GAME_COLUMNS, TURN_COLUMNS
+from ghostblitz_task.captain.turns import Fall, Spot, Turn
 from ghostblitz_task.errors import DatasetError, LogError
 from ghostblitz_task.studies import open_study, simulate_study
 
@@ -177,7 +179,7 @@ def _wrong_colour(facts: dict[str, Any]) -> str:
         (_with("kept", "began_s", 9e9), "lifted_s is .* after it"),
         (_with("kept", "claimed", "red"), "the claim|actions of kind claim"),
         (_with("kept", "outcome", 3), "outcome is 3, but should be a text"),
-        (_with("kept", "falls", [{"t_s": 1.0}]), "its facts are not those of a turn"),
+        (_with("kept", "falls", [{"t_s": 1.0}]), r"falls\[0\]: dropping_id is missing"),
     ],
 )  # fmt: skip
 def test_fact_that_contradicts_another_is_refused(static_records, tmp_path, change, message):
@@ -323,4 +325,155 @@ def test_logs_of_cards_among_them_are_refused(static_data, tmp_path):
 
 def test_folder_without_a_log_is_refused(tmp_path):
     with pytest.raises(DatasetError, match="holds no logs"):
+        load_captain_dataset(tmp_path)
+
+
+# --- kinds, history, several studies --------------------------------------------------------------
+
+
+def _at(path: str, value: Any) -> Callable[[Records], None]:
+    """Change one value in the first turn that has it; the path goes by dots."""
+
+    def change(records: Records) -> None:
+        *way, last = path.split(".")
+        for turn in turns_of(records):
+            place: Any = turn
+            try:
+                for part in way:
+                    place = place[int(part) if isinstance(place, list) else part]
+                key: Any = int(last) if isinstance(place, list) else last
+                place[key]
+            except (IndexError, KeyError, TypeError):
+                continue
+            place[key] = value
+            return
+        pytest.fail(f"no turn has {path}")
+
+    return change
+
+
+_SPOTS = [f"facts.{name}.{part}" for name in ("on_deck.0", "returned_to")
+          for part in ("dropping_id", "x", "y", "path")]  # fmt: skip
+_OF_PARTS = [*_SPOTS, "facts.cue_changes.0.t_s", "facts.cue_changes.0.colour",
+             "facts.falls.0.t_s", "facts.falls.0.dropping_id", "facts.on_deck.0",
+             "facts.falls.0", "facts.cue_changes.0", "history.steps", "history.bodies",
+             "history.events", "history.unit", "history.bodies.0", "history.bodies.0.0",
+             "history.events.0", "history.events.0.0", "history.events.0.1",
+             "events", "events.0", "events.0.t_s"]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def falling_records(tmp_path_factory: pytest.TempPathFactory) -> Records:
+    """A fast Eye without railings: droppings fall, and the die changes within turns."""
+    folder = tmp_path_factory.mktemp("falling")
+    settings = {"mode": "moving", "railed_corners": [], "eye_speed_per_s": 1.0}
+    write_study(folder / "study", study_table(**settings, time_limit_s=90.0))
+    for seed in range(20):
+        data = folder / f"data-{seed}"
+        (log,) = simulate_study(open_study(folder / "study"), data, n_participants=1, seed=seed)
+        records = read(log)
+        turns = turns_of(records)
+        if all(any(t["facts"][name] for t in turns) for name in ("falls", "cue_changes")):
+            return records
+    pytest.fail("nothing fell, or no die changed, in any of these games")
+
+
+@pytest.mark.parametrize("value", [None, "a text"])
+@pytest.mark.parametrize("path", _OF_PARTS)
+def test_value_of_a_wrong_kind_is_refused_in_one_line(falling_records, tmp_path, path, value):
+    with pytest.raises(DatasetError) as caught:
+        load_captain_dataset(changed(falling_records, tmp_path, _at(path, value)))
+    said = str(caught.value)
+    assert "\n" not in said
+    assert f"{tmp_path / NAME}, line " in said
+
+
+def test_onset_of_a_change_may_be_null_but_no_text(falling_records, tmp_path):
+    with pytest.raises(DatasetError, match=r"turn \d+, change_onsets_s\[0\].* a finite number"):
+        load_captain_dataset(changed(falling_records, tmp_path, _at("change_onsets_s.0", "a text")))
+
+
+def _of_history(kind: str, change: Callable[[list[Any]], None]) -> Callable[[Records], None]:
+    def changing(records: Records) -> None:
+        key = {"fell": "falls", "die_turned": "cue_changes"}.get(kind, "on_deck")
+        turn = next(t for t in turns_of(records) if t["facts"][key])
+        began = [e[1] for e in turn["history"]["events"]].index("turn_began")
+        events = turn["history"]["events"][began:]
+        event = next(e for e in events if e[1] == kind)
+        change(event)
+
+    return changing
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_of_history("fell", lambda e: e.__setitem__(0, e[0] + 3)), "falls is|out of order"),
+        (_of_history("fell", lambda e: e.__setitem__(2, e[2] ^ 1)), "falls is"),
+        (_of_history("die_turned", lambda e: e.__setitem__(2, "mauve")), "no event of a history"),
+        (_of_history("die_turned", lambda e: e.__setitem__(1, "die_bumped")), "cue_changes is"),
+        (_of_history("lifted", lambda e: e.__setitem__(2, e[2] ^ 1)), "dropping_id is .* lifted"),
+        (_of_history("turn_began", lambda e: e.__setitem__(2, 99)), "does not have that turn"),
+        (_at("facts.on_deck.0.x", 0.9), "on_deck has dropping .* but by its history"),
+        (_at("history.unit", 7), "history in 1/7"),
+        (_at("history.steps", {"first": 0, "every": 1, "n": 10**12}), "cannot be decoded"),
+    ],
+)  # fmt: skip
+def test_history_that_tells_another_story_is_refused(falling_records, tmp_path, change, message):
+    with pytest.raises(DatasetError, match=message) as caught:
+        load_captain_dataset(changed(falling_records, tmp_path, change))
+    assert f"{tmp_path / NAME}, line " in str(caught.value)
+
+
+def test_place_that_was_moved_without_the_eye_is_refused(static_records, tmp_path):
+    def change(records: Records) -> None:
+        turns_of(records)[0]["facts"]["on_deck"][0]["y"] += 0.001
+
+    with pytest.raises(DatasetError, match="on_deck has dropping 0 at"):
+        load_captain_dataset(changed(static_records, tmp_path, change))
+
+
+def test_fall_after_the_end_of_a_turn_in_its_last_frame_belongs_to_none():
+    """What a frame brought after the turn's end stands in the ended turn's chunk."""
+    follower = HistoryFollower(3, "moving", 0.3)
+    first = Turn(0, 0, 0.0, "red", on_deck=_lying(0, 1, 2), dropping_id=0, lifted_s=1.0,
+                 cue_at_pick="red", looked_s=2.0, resolved_s=3.0, outcome="kept")  # fmt: skip
+    events = [[0, "turn_began", 0], [240, "lifted", 0], [480, "looked", 0], [720, "kept", 0],
+              [722, "fell", 2], [722, "die_turned", "blue"]]  # fmt: skip
+    told = follower.follow_turn(first, _chunk(events), "log, line 1")
+    assert told.fell_between == told.fell_before_pick == ()
+    second = Turn(1, 0, 3.5, "blue", falls=(Fall(4.0, 1),), outcome="censored")
+    events = [[840, "turn_began", 1], [960, "fell", 1]]
+    told = follower.follow_turn(second, _chunk(events), "log, line 2")
+    assert told.fell_between == (2,)
+    assert told.fell_before_pick == (1,)
+    assert follower.follow_end(_chunk([]), "log, line 3") == ()
+
+
+def _lying(*ids: int) -> tuple[Spot, ...]:
+    return tuple(Spot(i, 0.1 * i, 0.0, 0.0) for i in ids)
+
+
+def _chunk(events: list[list[Any]]) -> dict[str, Any]:
+    return {"unit": 10_000, "steps": [], "bodies": {}, "events": events}
+
+
+@pytest.mark.slow
+def test_genuine_logs_of_games_in_which_much_falls_are_loaded(tmp_path):
+    settings = {"mode": "moving", "railed_corners": [], "eye_speed_per_s": 1.0}
+    write_study(tmp_path / "study", study_table(**settings, passing_s=0.0, time_limit_s=90.0))
+    simulate_study(open_study(tmp_path / "study"), tmp_path / "data", n_participants=12, seed=1,
+                   model="guessing")  # fmt: skip
+    dataset = load_captain_dataset(tmp_path / "data")
+    assert dataset.games["n_fallen"].sum() > 12
+
+
+def test_logs_of_two_studies_are_refused(static_data, tmp_path):
+    shutil.copy(static_data / "logs" / NAME, tmp_path / NAME)
+    write_study(tmp_path / "study", study_table())
+    (log,) = simulate_study(
+        open_study(tmp_path / "study"), tmp_path / "other", n_participants=1, seed=1
+    )
+    shutil.copy(log, tmp_path / "z.jsonl")
+    with pytest.raises(DatasetError, match=r"z.jsonl is of study .* analyse them apart"):
         load_captain_dataset(tmp_path)

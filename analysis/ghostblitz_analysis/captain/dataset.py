@@ -9,7 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from ghostblitz_analysis.captain.runs import CaptainRun, is_captain_log, read_captain_run
+from ghostblitz_analysis.captain.runs import (
+    CHANGE_COLUMNS,
+    CaptainRun,
+    is_captain_log,
+    read_captain_run,
+)
 from ghostblitz_analysis.log_tables import RunInfo
 from ghostblitz_task.captain.columns import GAME_COLUMNS, TURN_COLUMNS
 from ghostblitz_task.errors import DatasetError
@@ -34,8 +39,13 @@ class CaptainDataset:
         One row per turn; exactly `TURN_COLUMNS`.
     games : DataFrame
         One row per game; exactly `GAME_COLUMNS`.
+    changes : DataFrame
+        One row per turn in which the die at the pick was not the one at the start; exactly
+        `CHANGE_COLUMNS`.
     runs : tuple of RunInfo
         One for each log.
+    returns_to : tuple of str
+        Where wrong droppings went: ``middle``, ``place``.
     notes : tuple of str
         What a reader should know about how it was loaded.
     """
@@ -44,7 +54,9 @@ class CaptainDataset:
     name: str
     turns: pd.DataFrame
     games: pd.DataFrame
+    changes: pd.DataFrame
     runs: tuple[RunInfo, ...]
+    returns_to: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
@@ -81,8 +93,8 @@ def load_captain_dataset(path: Path) -> CaptainDataset:
     Raises
     ------
     DatasetError
-        If there is none, if two logs hold the same run, if a log is of another game, or if a
-        stored value contradicts its facts.
+        If there is none, if two logs hold the same run, if a log is of another game, if the logs
+        are of several studies, or if a stored value contradicts its facts.
     LogError
         If a log is damaged other than by a torn last line.
     """
@@ -93,6 +105,7 @@ def load_captain_dataset(path: Path) -> CaptainDataset:
     if not logs:
         raise DatasetError(f"{path} holds no logs ({_SUFFIX})")
     runs = [read_captain_run(log) for log in logs]
+    _check_studies(logs, runs)
     _check_runs(logs, runs)
     ordered = sorted(runs, key=lambda run: run.info.identity)
     turns = _frame(TURN_COLUMNS, [row for run in ordered for row in run.turns])
@@ -113,11 +126,21 @@ def load_captain_dataset(path: Path) -> CaptainDataset:
         for row in run.games
         if row["outcome"] in ("killed", "interrupted")
     ]
+    n_settings = len({run.info.settings_sha256 for run in ordered})
+    if n_settings > 1:
+        notes.append(
+            f"the logs were made with {n_settings} different settings of the study "
+            "(settings_sha256 in each header); the measures pool them"
+        )
     return CaptainDataset(
         path=path,
         name=path.resolve().stem if path.is_file() else path.resolve().name,
         turns=turns,
         games=games,
+        changes=pd.DataFrame(
+            [row for run in ordered for row in run.changes], columns=list(CHANGE_COLUMNS)
+        ),
+        returns_to=tuple(sorted({run.returns_to for run in ordered})),
         runs=tuple(run.info for run in ordered),
         notes=tuple(notes),
     )
@@ -147,6 +170,15 @@ def _check_runs(logs: Sequence[Path], runs: Sequence[CaptainRun]) -> None:
                     f"stands in {games[place]} already"
                 )
             games[place] = log
+
+
+def _check_studies(logs: Sequence[Path], runs: Sequence[CaptainRun]) -> None:
+    for log, run in zip(logs, runs, strict=True):
+        if run.info.study_id != runs[0].info.study_id:
+            raise DatasetError(
+                f"{log} is of study {run.info.study_id!r}, but {logs[0]} of "
+                f"{runs[0].info.study_id!r}; analyse them apart"
+            )
 
 
 def _frame(columns: Sequence[Column], rows: Sequence[dict[str, Any]]) -> pd.DataFrame:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ghostblitz_analysis.captain.histories import HistoryFollower, TurnHistory
 from ghostblitz_analysis.record_values import check_values, shown
 from ghostblitz_task.captain.reading import DONE
 from ghostblitz_task.captain.settings import COLOURS, CaptainSettings
@@ -39,6 +40,15 @@ _GAME = {
     "n_turns": "integer", "n_censored": "integer", "n_kept": "integer", "n_fallen": "integer",
     "n_on_deck": "integer", "n_held": "integer", "history": "table", "events": "list",
 }  # fmt: skip
+_SPOT = {"dropping_id": "integer", "x": "number", "y": "number", "path": "number"}
+# The kinds of what stands in the lists of a turn's facts.
+_PARTS = {
+    "cue_changes": {"t_s": "number", "colour": "text"},
+    "on_deck": _SPOT,
+    "falls": {"t_s": "number", "dropping_id": "integer"},
+    "nudges": {"t_s": "number", "allowed_by": "text"},
+    "refusals": {"t_s": "number", "action": "text", "code": "text", "reason": "text"},
+}
 _OUTCOMES = ("won", "lost", "die_fell", "capped", "interrupted")
 # Times that were added and taken away again differ by less.
 _ROUNDING_S = 1e-6
@@ -64,6 +74,8 @@ class GameFollower:
         Under the droppings, as the block's record says.
     players : tuple of str
         Ids by seat.
+    is_nudged : bool
+        Whether the die was nudged before the last turn's pick, since the turn before.
     """
 
     settings: CaptainSettings
@@ -75,9 +87,14 @@ class GameFollower:
     fallen: set[int] = field(default_factory=set)
     held: set[int] = field(default_factory=set)
     ended_s: float = 0.0
+    is_nudged: bool = False
+    history: HistoryFollower = field(init=False)
 
     def __post_init__(self) -> None:
         self.on_deck = set(range(len(self.colours)))
+        self.history = HistoryFollower(
+            len(self.colours), self.settings.mode, self.settings.eye_speed_per_s
+        )
 
     def check_turn(self, record: Mapping[str, Any], where: str) -> dict[str, Any]:
         """Check a turn against the game so far and itself, and return what is derived from it.
@@ -93,6 +110,7 @@ class GameFollower:
             if not isinstance(action, dict):
                 raise DatasetError(f"{where}, action {number}: {shown(action)} is no action")
             check_values(action, _ACTION, f"{where}, action {number}")
+        _check_parts(record, where)
         try:
             facts = TurnFacts.from_json(record)
         except (TypeError, KeyError) as error:
@@ -102,7 +120,9 @@ class GameFollower:
         self._check_times(facts, where)
         self._check_cues(facts, where)
         self._check_actions(facts, record, where)
-        self._check_outcome(turn, record, where)
+        told = self.history.follow_turn(turn, record["history"], where)
+        self._check_outcome(turn, told, where)
+        self.is_nudged = told.is_nudged
         self.turns.append(facts)
         derived = derive(self.turns, self.colours)[-1]
         _check_derived(record["derived"], derived, where)
@@ -160,8 +180,9 @@ class GameFollower:
                 expected = colours[-1]
             if found != expected:
                 raise differs(where, name, found, "the changes of the die give", expected)
-        for name in ("cue_at_start", "named", "claimed"):
-            value = getattr(turn, name)
+        changes = {f"cue_changes[{i}].colour": c.colour for i, c in enumerate(turn.cue_changes)}
+        names = ("cue_at_start", "named", "claimed")
+        for name, value in ({name: getattr(turn, name) for name in names} | changes).items():
             if value is not None and value not in COLOURS:
                 raise DatasetError(
                     f"{where}: {name} is {shown(value)}, but should be one of {', '.join(COLOURS)}"
@@ -171,7 +192,7 @@ class GameFollower:
         """Check that pick, look and naming are actions that were done, and each an event."""
         turn, zero_s = facts.turn, facts.game_onset_s
         done = [a for a in facts.actions if a["result"] == DONE]
-        events = {(e.get("t_s"), e.get("device")) for e in record["events"] if isinstance(e, dict)}
+        events = [(e.get("t_s"), e.get("device")) for e in record["events"] if isinstance(e, dict)]
         for action in facts.actions:
             if (action["t_s"], action["device"]) not in events:
                 raise DatasetError(
@@ -202,14 +223,13 @@ class GameFollower:
                 fact = {"pick": "dropping_id", "name": "named", "claim": "claimed"}[kind]
                 raise differs(where, fact, value, f"the {kind} has", found[0][what])
 
-    def _check_outcome(self, turn: Turn, record: Mapping[str, Any], where: str) -> None:
+    def _check_outcome(self, turn: Turn, told: TurnHistory, where: str) -> None:
         """Check what was picked and what became of it, and move the droppings."""
         picked = turn.dropping_id
-        self._drop_between(turn, record, where)
+        self._drop(told.fell_between, where)
         if picked is not None:
             there = {spot.dropping_id for spot in turn.on_deck}
-            fell_before = {f.dropping_id for f in turn.falls if f.t_s <= (turn.lifted_s or 0.0)}
-            expected = self.on_deck - fell_before
+            expected = self.on_deck - set(told.fell_before_pick)
             if there != expected:
                 raise differs(where, "on_deck", sorted(there), "the turns before leave",
                               sorted(expected))  # fmt: skip
@@ -235,14 +255,15 @@ class GameFollower:
                 )
         self._move(turn, outcome)
 
-    def _drop_between(self, turn: Turn, record: Mapping[str, Any], where: str) -> None:
-        """Take away what fell between the turn before and this one, as the history tells it."""
-        in_turn = {fall.dropping_id for fall in turn.falls}
-        fell = _fell(record)
-        if in_turn - fell:
-            raise differs(where, "falls", sorted(in_turn), "its history has", sorted(fell))
-        self.on_deck -= fell - in_turn
-        self.fallen |= fell - in_turn
+    def _drop(self, fell: Iterable[int], where: str) -> None:
+        """Take away what fell between turns, as the history tells it."""
+        for dropping_id in fell:
+            if dropping_id not in self.on_deck:
+                raise DatasetError(
+                    f"{where}: by its history dropping {dropping_id} fell, but it was not on deck"
+                )
+            self.on_deck.remove(dropping_id)
+            self.fallen.add(dropping_id)
 
     def _move(self, turn: Turn, outcome: str) -> None:
         fell = {fall.dropping_id for fall in turn.falls}
@@ -264,9 +285,7 @@ class GameFollower:
         """
         check_values(record, _GAME, where)
         n_censored = sum(facts.turn.outcome == "censored" for facts in self.turns)
-        fell = _fell(record)
-        self.on_deck -= fell
-        self.fallen |= fell
+        self._drop(self.history.follow_end(record["history"], where), where)
         expected = {
             "n_turns": len(self.turns),
             "n_censored": n_censored,
@@ -294,9 +313,21 @@ class GameFollower:
                           self.ended_s)  # fmt: skip
 
 
-def _fell(record: Mapping[str, Any]) -> set[int]:
-    events = record["history"].get("events", ())
-    return {event[2] for event in events if event[1] == "fell"}
+def _check_parts(record: Mapping[str, Any], where: str) -> None:
+    """Check what stands in the lists of a turn's facts."""
+    facts = record["facts"]
+    for name, kinds in _PARTS.items():
+        for number, part in enumerate(facts[name]):
+            place = f"{where}, {name}[{number}]"
+            if not isinstance(part, dict):
+                raise DatasetError(f"{place} is {shown(part)}, but should be a table")
+            check_values(part, kinds, place)
+    if facts["returned_to"] is not None:
+        check_values(facts["returned_to"], _SPOT, f"{where}, returned_to")
+    for number, onset_s in enumerate(record["change_onsets_s"]):
+        check_values(
+            {"onset": onset_s}, {"onset": "number?"}, f"{where}, change_onsets_s[{number}]"
+        )
 
 
 def _check_derived(found: Mapping[str, Any], expected: Mapping[str, Any], where: str) -> None:

@@ -194,7 +194,7 @@ def _pick_rt(measures: CaptainMeasures) -> Figure | None:
                 fmt="D", ms=6, color=_MODE_COLOURS[mode], mec="white", mew=1.2, ecolor=INK,
                 elinewidth=1.6, capsize=5, capthick=1.6, zorder=4, barsabove=True,
             )  # fmt: skip
-        ax.set_xticks(range(4), ["known", "not\nknown", "hit", "miss"])
+        ax.set_xticks(range(4), ["known", "not\nknown", "known,\nhit", "known,\nmiss"])
         ax.set_xlim(-0.5, 3.5)
         ax.set_title(mode, loc="left", fontsize=TEXT_PT, color=INK)
         plain(ax)

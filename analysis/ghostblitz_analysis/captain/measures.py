@@ -1,8 +1,11 @@
 """What turns say about memory: hits where the colour was known, by lag and by distance, and RTs.
 
 A turn counts as known where a dropping of the cue's colour had been looked at in an earlier turn
-and is still on deck; its hit is the pick of such a one. Chance is computed for each turn from what
-was on deck at the pick. Turns that the end of a game cut short, and claims of the last dropping,
+and is still on deck; its hit is the pick of such a one, here and in the RTs. Where none is known a
+hit is the pick of any dropping of the colour. Chance is computed for each turn from what was on
+deck at the pick: among all droppings, and among those that had been seen (known) or had not (not
+known), which is what a player hits who only remembers which ones have been looked at; the tests
+are against the latter. Turns that the end of a game cut short, and claims of the last dropping,
 which no cue asks for, are in none of these measures.
 """
 
@@ -46,12 +49,17 @@ class CaptainMeasures:
         Hits given known, by lag and by distance (``by`` says which).
     participant_rts, rts, rt_contrasts : DataFrame
         Pick RTs by knowledge and by outcome, and naming RTs.
-    cue_changes : DataFrame
-        What was picked where the die changed before the pick.
+    cue_changes, cue_changes_left_out : DataFrame
+        What was picked where the die changed by itself before the pick while both colours were on
+        deck, with chance; and how many turns with a change that leaves out, and why.
     naming : DataFrame
         How often the colour was named rightly.
     game_outcomes : DataFrame
         How games ended, and what was collected.
+    n_early_pick_rts, n_early_naming_rts : int
+        RTs of zero or less: the act came before the flip that showed what it answers.
+    early_turns : tuple of str
+        The turns that have them.
     """
 
     participant_hits: pd.DataFrame
@@ -62,19 +70,23 @@ class CaptainMeasures:
     rts: pd.DataFrame
     rt_contrasts: pd.DataFrame
     cue_changes: pd.DataFrame
+    cue_changes_left_out: pd.DataFrame
     naming: pd.DataFrame
     game_outcomes: pd.DataFrame
     n_turns: int
     n_censored: int
     n_claims: int
     n_long_rts: int
+    n_early_pick_rts: int
+    n_early_naming_rts: int
+    early_turns: tuple[str, ...]
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The tables under the names of their CSV files."""
         names = [
             "participant_hits", "hits", "participant_bins", "bins", "participant_rts", "rts",
-            "rt_contrasts", "cue_changes", "naming", "game_outcomes",
+            "rt_contrasts", "cue_changes", "cue_changes_left_out", "naming", "game_outcomes",
         ]  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
@@ -98,13 +110,16 @@ def wilson(n_hits: int, n: int, *, confidence: float) -> tuple[float, float]:
 
 
 def measure(
-    turns: pd.DataFrame, games: pd.DataFrame, settings: CaptainAnalysisSettings
+    turns: pd.DataFrame,
+    games: pd.DataFrame,
+    changes: pd.DataFrame,
+    settings: CaptainAnalysisSettings,
 ) -> CaptainMeasures:
     """Compute every measure of a data set.
 
     Parameters
     ----------
-    turns, games : DataFrame
+    turns, games, changes : DataFrame
         As loaded.
     settings : CaptainAnalysisSettings
         Phases, level of intervals, bounds of RTs.
@@ -115,6 +130,8 @@ def measure(
     participant_hits = _participant_hits(cued, settings.confidence)
     participant_bins = _participant_bins(cued)
     rts, n_long = _rts(cued, settings)
+    changed = changes[changes["phase"].isin(settings.phases) & ~changes["censored"].astype(bool)]
+    early = {what: cued[cued[f"{what}_rt_s"].fillna(1.0) <= 0] for what in ("pick", "naming")}
     return CaptainMeasures(
         participant_hits=participant_hits,
         hits=_group_hits(participant_hits, settings.confidence),
@@ -123,13 +140,22 @@ def measure(
         participant_rts=rts,
         rts=_group_rts(rts, settings.confidence),
         rt_contrasts=_rt_contrasts(rts, settings.confidence),
-        cue_changes=_cue_changes(cued),
+        cue_changes=_cue_changes(changed, settings.confidence),
+        cue_changes_left_out=_left_out(changed),
         naming=_naming(whole, settings.confidence),
         game_outcomes=_game_outcomes(games[games["phase"].isin(settings.phases)], of_phase),
         n_turns=len(cued),
         n_censored=len(of_phase) - len(whole),
         n_claims=int(whole["claimed"].notna().sum()),
         n_long_rts=n_long,
+        n_early_pick_rts=len(early["pick"]),
+        n_early_naming_rts=len(early["naming"]),
+        early_turns=tuple(
+            f"{row['player_id']}, session {row['session']}, {row['label']}, turn "
+            f"{row['turn_index']} ({what})"
+            for what, table in early.items()
+            for row in table.to_dict("records")
+        ),
     )
 
 
@@ -141,12 +167,14 @@ def _participant_hits(cued: pd.DataFrame, confidence: float) -> pd.DataFrame:
     for (player, mode), own in cued.groupby(_WHO, sort=True):
         is_known = own["is_known"].astype(bool)
         for known, part in (("known", own[is_known]), ("unknown", own[~is_known])):
-            column, chance = ("hit_given_known", "p_chance_known")
+            column, chance, within = "hit_given_known", "p_chance_known", "p_chance_among_seen"
             if known == "unknown":
-                column, chance = "hit", "p_chance"
+                column, chance, within = "hit", "p_chance", "p_chance_unseen"
             n, n_hits = len(part), int(part[column].astype(bool).sum())
             low, high = wilson(n_hits, n, confidence=confidence)
-            unseen = part["p_chance_unseen"].dropna()
+            # Where all on deck had been seen, there is no chance among the unseen.
+            has = part[part[within].notna()]
+            p_within = float(has[within].astype(float).mean()) if len(has) else np.nan
             rows.append(
                 {
                     "player_id": player,
@@ -158,27 +186,33 @@ def _participant_hits(cued: pd.DataFrame, confidence: float) -> pd.DataFrame:
                     "p_hit_low": low,
                     "p_hit_high": high,
                     "p_chance": float(part[chance].mean()) if n else np.nan,
-                    "p_chance_unseen": float(unseen.mean())
-                    if known == "unknown" and len(unseen)
+                    "n_turns_within": len(has),
+                    "p_chance_within": p_within,
+                    "above_within": float(has[column].astype(float).mean()) - p_within
+                    if len(has)
                     else np.nan,
                 }
             )
     columns = [
         "player_id", "mode", "colour", "n_turns", "n_hits", "p_hit", "p_hit_low", "p_hit_high",
-        "p_chance", "p_chance_unseen",
+        "p_chance", "n_turns_within", "p_chance_within", "above_within",
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
 
 
-def _proportion(name: str, found: MeanInterval) -> dict[str, float]:
+def _proportion(name: str, found: MeanInterval) -> dict[str, float | bool]:
     """Return a mean proportion and its t interval, cut at 0 and 1.
 
-    There is none where all participants have the same one, since it would have width 0.
+    There is none where all participants have the same one, since it would have width 0; one that
+    was cut says so.
     """
     low, high = max(found.low, 0.0), min(found.high, 1.0)
     if np.isnan(found.low) or found.sd == 0.0:
         low = high = float("nan")
-    return {name: found.mean, f"{name}_low": low, f"{name}_high": high}
+    clipped = bool(found.low < 0.0 or found.high > 1.0) and not np.isnan(low)
+    return {
+        name: found.mean, f"{name}_low": low, f"{name}_high": high, f"{name}_clipped": clipped,
+    }  # fmt: skip
 
 
 def _group_hits(people: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -189,7 +223,8 @@ def _group_hits(people: pd.DataFrame, confidence: float) -> pd.DataFrame:
         above = mean_interval(
             (found["p_hit"] - found["p_chance"]).to_numpy(dtype=float), confidence=confidence
         )
-        unseen = found["p_chance_unseen"].dropna()
+        has = found[found["n_turns_within"] > 0]
+        within = mean_interval(has["above_within"].to_numpy(dtype=float), confidence=confidence)
         rows.append(
             {
                 "mode": mode,
@@ -199,14 +234,18 @@ def _group_hits(people: pd.DataFrame, confidence: float) -> pd.DataFrame:
                 "n_hits": int(found["n_hits"].sum()),
                 **_proportion("p_hit", hit),
                 "p_chance": float(found["p_chance"].mean()) if hit.n else np.nan,
-                "p_chance_unseen": float(unseen.mean()) if len(unseen) else np.nan,
                 "above_chance": above.mean,
                 "above_chance_low": above.low,
                 "above_chance_high": above.high,
-                "t": above.t,
-                "df": above.df,
-                "p": above.p,
-                "dz": above.dz,
+                "n_turns_within": int(has["n_turns_within"].sum()),
+                "p_chance_within": float(has["p_chance_within"].mean()) if within.n else np.nan,
+                "above_within": within.mean,
+                "above_within_low": within.low,
+                "above_within_high": within.high,
+                "t": within.t,
+                "df": within.df,
+                "p": within.p,
+                "dz": within.dz,
             }
         )
     return pd.DataFrame(rows)
@@ -264,19 +303,24 @@ def _group_bins(people: pd.DataFrame, confidence: float) -> pd.DataFrame:
                 )
     columns = [
         "mode", "by", "bin", "n_participants", "n_turns", "n_hits", "p_hit", "p_hit_low",
-        "p_hit_high", "p_chance",
+        "p_hit_high", "p_hit_clipped", "p_chance",
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
 
 
 # --- RTs ------------------------------------------------------------------------------------------
 
-#: What is set side by side: name, and which turns.
+
+def _is_hit(turns: pd.DataFrame) -> pd.Series:
+    return turns["hit_given_known"].fillna(False).astype(bool)
+
+
+#: What is set side by side: name, and which turns; hits and misses are of known turns.
 _RT_PARTS: tuple[tuple[str, str, Callable[[pd.DataFrame], pd.Series]], ...] = (
     ("pick", "known", lambda t: t["is_known"].astype(bool)),
     ("pick", "unknown", lambda t: ~t["is_known"].astype(bool)),
-    ("pick", "hit", lambda t: t["hit"].astype(bool)),
-    ("pick", "miss", lambda t: ~t["hit"].astype(bool)),
+    ("pick", "hit", lambda t: t["is_known"].astype(bool) & _is_hit(t)),
+    ("pick", "miss", lambda t: t["is_known"].astype(bool) & ~_is_hit(t)),
     ("naming", "all", lambda t: t["naming_rt_s"].notna()),
 )
 _CONTRASTS = (("known", "unknown"), ("hit", "miss"))
@@ -352,16 +396,64 @@ def _rt_contrasts(people: pd.DataFrame, confidence: float) -> pd.DataFrame:
 # --- the rest -------------------------------------------------------------------------------------
 
 
-def _cue_changes(cued: pd.DataFrame) -> pd.DataFrame:
-    changed = cued[cued["followed"].notna()]
+def _is_fair(changed: pd.DataFrame) -> pd.Series:
+    """Say where the die changed by itself while both colours were on deck at the pick."""
+    both = (changed["n_old"] > 0) & (changed["n_new"] > 0)
+    return ~changed["is_nudged"].astype(bool) & both
+
+
+def _cue_changes(changed: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Compare, within players, the share of picks of each colour with its chance."""
+    fair = changed[_is_fair(changed)]
+    n = fair["n_on_deck"]
+    chance = {
+        "new": fair["n_new"] / n,
+        "old": fair["n_old"] / n,
+        "neither": (n - fair["n_new"] - fair["n_old"]) / n,
+    }
+    rows = []
+    for mode in sorted(fair["mode"].unique()):
+        of_mode = fair["mode"] == mode
+        player = fair.loc[of_mode, "player_id"]
+        for followed, p_chance in chance.items():
+            is_so = fair.loc[of_mode, "followed"] == followed
+            share = is_so.astype(float).groupby(player).mean().to_numpy(dtype=float)
+            own = p_chance[of_mode].astype(float).groupby(player).mean().to_numpy(dtype=float)
+            above = mean_interval(share - own, confidence=confidence)
+            rows.append(
+                {
+                    "mode": mode, "followed": followed, "n_participants": len(share),
+                    "n_turns": len(is_so), "n_picks": int(is_so.sum()),
+                    **_proportion("p_pick", mean_interval(share, confidence=confidence)),
+                    "p_chance": float(own.mean()),
+                    "above_chance": above.mean, "above_chance_low": above.low,
+                    "above_chance_high": above.high,
+                    "t": above.t, "df": above.df, "p": above.p, "dz": above.dz,
+                }
+            )  # fmt: skip
+    columns = [
+        "mode", "followed", "n_participants", "n_turns", "n_picks", "p_pick", "p_pick_low",
+        "p_pick_high", "p_pick_clipped", "p_chance", "above_chance", "above_chance_low",
+        "above_chance_high", "t", "df", "p", "dz",
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _left_out(changed: pd.DataFrame) -> pd.DataFrame:
+    """Count the turns with a change, those measured, and why others are not; the first counts."""
     rows = []
     for mode, part in changed.groupby("mode", sort=True):
-        for followed in ("new", "old", "neither"):
-            n = int((part["followed"] == followed).sum())
-            rows.append(
-                {"mode": mode, "followed": followed, "n_turns": n, "p_of_turns": n / len(part)}
-            )
-    return pd.DataFrame(rows, columns=["mode", "followed", "n_turns", "p_of_turns"])
+        rest = part[~part["is_nudged"].astype(bool)]
+        no_new = rest["n_new"] == 0
+        rows.append(
+            {
+                "mode": mode, "n_changed": len(part), "n_measured": int(_is_fair(part).sum()),
+                "n_nudged": len(part) - len(rest), "n_new_gone": int(no_new.sum()),
+                "n_old_gone": int((~no_new & (rest["n_old"] == 0)).sum()),
+            }
+        )  # fmt: skip
+    columns = ["mode", "n_changed", "n_measured", "n_nudged", "n_new_gone", "n_old_gone"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _naming(whole: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -379,7 +471,7 @@ def _naming(whole: pd.DataFrame, confidence: float) -> pd.DataFrame:
         )  # fmt: skip
     columns = [
         "mode", "n_participants", "n_looked", "n_named", "n_misnamed", "p_right", "p_right_low",
-        "p_right_high",
+        "p_right_high", "p_right_clipped",
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
 

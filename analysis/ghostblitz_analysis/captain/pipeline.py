@@ -30,6 +30,7 @@ from ghostblitz_analysis.result_folders import (
 )
 from ghostblitz_analysis.summary import rows_of
 from ghostblitz_analysis.wording import count_of, source_note
+from ghostblitz_task.errors import DatasetError
 
 __all__ = ["analyze_captain", "captain_summary"]
 
@@ -54,10 +55,20 @@ def analyze_captain(path: Path, *, out: Path, now: datetime | None = None) -> Ca
     check_out(out, path)
     dataset = load_captain_dataset(path)
     settings = load_analysis(path)
+    measures = measure(dataset.turns, dataset.games, dataset.changes, settings)
+    if not measures.n_turns:
+        phases = " or ".join(settings.phases)
+        of_phase = int(dataset.turns["phase"].isin(settings.phases).sum())
+        raise DatasetError(
+            f"{path} holds no {phases} turns to measure: of its "
+            f"{count_of(len(dataset.turns), 'turn')}, {of_phase} are of phase {phases}, and none "
+            "of these was finished with a pick that answers the die; phases in analysis.toml says "
+            "which are used"
+        )
     result = CaptainResult(
         dataset=dataset,
         settings=settings,
-        measures=measure(dataset.turns, dataset.games, settings),
+        measures=measures,
         analysed_utc=(now or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(),
         versions=package_versions(),
         out=out,
@@ -112,10 +123,13 @@ def _record(result: CaptainResult) -> dict[str, Any]:
         "settings": result.settings.model_dump(mode="json"),
         "settings_sha256": result.settings.sha256,
         "versions": dict(result.versions),
-        "in_words": captain_sentences(measures),
+        "in_words": captain_sentences(dataset, measures),
         "n_turns_measured": measures.n_turns,
         "n_censored": measures.n_censored,
         "n_claims": measures.n_claims,
+        "n_early_pick_rts": measures.n_early_pick_rts,
+        "n_early_naming_rts": measures.n_early_naming_rts,
+        "n_long_rts": measures.n_long_rts,
         **{name: rows_of(t) for name, t in measures.tables.items() if "participant" not in name},
     }
 
@@ -134,7 +148,7 @@ def captain_summary(result: CaptainResult) -> str:
         block
         for block in (
             head,
-            "\n".join(captain_sentences(result.measures)),
+            "\n".join(captain_sentences(dataset, result.measures)),
             "\n".join(notes),
             f"Report: {result.report}",
         )

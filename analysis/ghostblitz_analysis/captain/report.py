@@ -27,6 +27,7 @@ from ghostblitz_analysis.wording import (
 
 __all__ = ["CaptainResult", "captain_sentences", "render_captain_report"]
 
+_RT_TURNS = {"unknown": "not known", "hit": "known, hit", "miss": "known, miss"}
 _KNOWN = {"known": "known", "unknown": "not known"}
 
 
@@ -65,19 +66,24 @@ def render_captain_report(result: CaptainResult, figures_svg: Mapping[str, str])
             n_games=count_of(len(dataset.games), "game"),
             n_turns=count_of(len(dataset.turns), "turn"),
             measures=measures,
-            sentences=captain_sentences(measures),
+            sentences=captain_sentences(dataset, measures),
             figures={name: inline_svg(name, svg) for name, svg in figures_svg.items()},
             hits=_hits_table(measures, settings),
             lags=_bins_table(measures, "lag", settings),
             distances=_bins_table(measures, "distance", settings),
             rts=_rts_table(measures, settings),
             contrasts=_contrasts_table(measures, settings),
-            cue_changes=_cue_table(measures),
+            cue_changes=_cue_table(measures, settings),
+            cue_words=_cue_words(measures),
             naming=_naming_table(measures, settings),
             games=_games_table(measures),
             people=_people_table(measures),
             runs=_runs_table(dataset),
             settings_json=json.dumps(settings.model_dump(mode="json"), indent=2),
+            any_clipped=_any_clipped(measures),
+            mouse_of_person=_mouse_of_person(dataset),
+            teams=bool((dataset.games["n_players"] > 1).any()),
+            to_middle="middle" in dataset.returns_to,
             both_modes=len(set(dataset.games["mode"])) > 1,
         )
     )
@@ -86,35 +92,54 @@ def render_captain_report(result: CaptainResult, figures_svg: Mapping[str, str])
 # --- words ----------------------------------------------------------------------------------------
 
 
-def captain_sentences(measures: CaptainMeasures) -> list[str]:
+def captain_sentences(dataset: CaptainDataset, measures: CaptainMeasures) -> list[str]:
     """Say per mode how often a known dropping was picked, against chance, and how games ended."""
     sentences = []
     for row in rows_of(measures.hits):
         if not row["n_participants"]:
             continue
         what = "a dropping of the die's colour had been seen and was still on deck"
+        picked, among = "such a one was picked", "among those that had been seen"
         if row["colour"] == "unknown":
-            what = "none had been seen"
+            what, among = "none had been seen", "among those never seen"
+            picked = "a dropping of the colour was picked"
         n = count_of(row["n_participants"], "participant")
-        text = (
-            f"{_mode(row['mode'])}: where {what}, it was picked"
-            if row["colour"] == "known"
-            else f"{_mode(row['mode'])}: where {what}, the right colour was picked"
-        ) + f" in {percent(row['p_hit'])}% of turns (mean of {n}, {row['n_turns']:,} turns"
+        text = f"{_mode(row['mode'])}: where {what}, {picked}"
+        text += f" in {percent(row['p_hit'])}% of turns (mean of {n}, {row['n_turns']:,} turns"
         if row["p_hit_low"] is not None and row["n_participants"] > 1:
-            low_high = interval(100 * row["p_hit_low"], 100 * row["p_hit_high"], 1)
-            text += f"; interval {low_high}"
+            text += f"; interval {_points(row, 'p_hit')}"
         text += f"); a pick at random hits in {percent(row['p_chance'])}%"
-        if row["p_chance_unseen"] is not None:
-            text += f", one among those never seen in {percent(row['p_chance_unseen'])}%"
+        if row["p_chance_within"] is not None:
+            text += f", one {among} in {percent(row['p_chance_within'])}%"
         sentences.append(text + ".")
     for row in rows_of(measures.game_outcomes):
+        sentences.append(f"{_mode(row['mode'])}: {_ends(row)}. {_WIN}")
+    if (dataset.games["n_players"] > 1).any():
         sentences.append(
-            f"{_mode(row['mode'])}: {row['n_won']} of {count_of(row['n_games'], 'game')} won. "
-            "Win or lose says little about memory: picking at random wins most games, since only "
-            "what falls is lost and a wrong pick costs nothing but time."
+            "Several people played at one table: what one turned up all saw, so that members of a "
+            "team are not independent, while intervals and tests over participants take them as "
+            "independent."
+        )
+    if measures.n_early_pick_rts or measures.n_early_naming_rts:
+        sentences.append(
+            f"{count_of(measures.n_early_pick_rts, 'pick')} and "
+            f"{count_of(measures.n_early_naming_rts, 'naming')} came before the flip that showed "
+            "what they answer; they count in the rates, not in the RTs."
         )
     return sentences
+
+
+_WIN = "Win or lose says little about memory: a wrong pick costs nothing but time."
+
+
+def _ends(row: Mapping[str, Any]) -> str:
+    """Say how games ended; those that were cut short were neither won nor lost."""
+    n_lost, n_cut = row["n_lost"] + row["n_die_fell"], row["n_interrupted"] + row["n_killed"]
+    fell = f" ({row['n_die_fell']} of these since the die fell)" if row["n_die_fell"] else ""
+    return (
+        f"of {count_of(row['n_games'], 'game')} {row['n_won']} won, {n_lost} lost{fell}, "
+        f"{row['n_capped']} capped by the study's limit and {n_cut} cut short"
+    )
 
 
 def _mode(mode: str) -> str:
@@ -146,6 +171,20 @@ def _banners(dataset: CaptainDataset) -> list[tuple[str, str, str]]:
     return banners
 
 
+def _any_clipped(measures: CaptainMeasures) -> bool:
+    return any(
+        bool(table[name].astype(bool).any())
+        for table in measures.tables.values()
+        for name in table.columns
+        if name.endswith("_clipped")
+    )
+
+
+def _mouse_of_person(dataset: CaptainDataset) -> bool:
+    turns = dataset.turns
+    return bool(((turns["source"] == "human") & (turns["pick_device"] == "pointer")).any())
+
+
 # --- tables ---------------------------------------------------------------------------------------
 
 
@@ -155,13 +194,21 @@ def _level(settings: CaptainAnalysisSettings) -> str:
 
 def _points(row: Mapping[str, Any], stem: str) -> str:
     low, high = row[f"{stem}_low"], row[f"{stem}_high"]
-    return MISSING if low is None or high is None else interval(100 * low, 100 * high, 1)
+    if low is None or high is None:
+        return MISSING
+    return interval(100 * low, 100 * high, 1) + (" *" if row.get(f"{stem}_clipped") else "")
+
+
+def _test(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    t = MISSING if row["t"] is None else f"{number(row['t'], 2)} ({number(row['df'], 0)})"
+    return number(row["dz"], 2), t, p_value(row["p"])
 
 
 def _hits_table(measures: CaptainMeasures, settings: CaptainAnalysisSettings) -> ReportTable:
     header = (
-        "mode", "colour", "n", "turns", "hit rate (%)", _level(settings), "chance (%)",
-        "among unseen (%)", "above chance (points)", _level(settings), "dz", "t (df)", "p",
+        "mode", "colour", "n", "turns", "hit rate (%)", _level(settings), "chance on deck (%)",
+        "above it (points)", _level(settings), "chance among seen or unseen (%)",
+        "above it (points)", _level(settings), "dz", "t (df)", "p",
     )  # fmt: skip
     rows = [
         (
@@ -172,12 +219,12 @@ def _hits_table(measures: CaptainMeasures, settings: CaptainAnalysisSettings) ->
             percent(row["p_hit"]),
             _points(row, "p_hit"),
             percent(row["p_chance"]),
-            percent(row["p_chance_unseen"]),
             percent(row["above_chance"]),
             _points(row, "above_chance"),
-            number(row["dz"], 2),
-            MISSING if row["t"] is None else f"{number(row['t'], 2)} ({number(row['df'], 0)})",
-            p_value(row["p"]),
+            percent(row["p_chance_within"]),
+            percent(row["above_within"]),
+            _points(row, "above_within"),
+            *_test(row),
         )
         for row in rows_of(measures.hits)
     ]
@@ -209,7 +256,7 @@ def _rts_table(measures: CaptainMeasures, settings: CaptainAnalysisSettings) -> 
     header = ("mode", "RT", "turns", "n", "RTs", "geometric mean (s)", _level(settings))
     rows = [
         (
-            row["mode"], row["rt"], "not known" if row["turns"] == "unknown" else row["turns"],
+            row["mode"], row["rt"], _RT_TURNS.get(row["turns"], row["turns"]),
             str(row["n_participants"]), f"{row['n_rt']:,}",
             number(row["geometric_mean_rt_s"], 3), interval(row["rt_low_s"], row["rt_high_s"], 3),
         )
@@ -237,15 +284,37 @@ def _contrasts_table(
     return ReportTable(header, tuple(rows), 2)
 
 
-def _cue_table(measures: CaptainMeasures) -> ReportTable | None:
+def _cue_table(measures: CaptainMeasures, settings: CaptainAnalysisSettings) -> ReportTable | None:
     if measures.cue_changes.empty:
         return None
+    header = (
+        "mode", "the pick has the colour of", "n", "picks", "turns", "% of turns",
+        _level(settings), "chance (%)", "above chance (points)", _level(settings), "dz", "t (df)",
+        "p",
+    )  # fmt: skip
     rows = [
-        (row["mode"], f"the {row['followed']} cue" if row["followed"] != "neither" else "neither",
-         f"{row['n_turns']:,}", percent(row["p_of_turns"]))
+        (
+            row["mode"],
+            f"the {row['followed']} cue" if row["followed"] != "neither" else "neither",
+            str(row["n_participants"]), f"{row['n_picks']:,}", f"{row['n_turns']:,}",
+            percent(row["p_pick"]), _points(row, "p_pick"), percent(row["p_chance"]),
+            percent(row["above_chance"]), _points(row, "above_chance"), *_test(row),
+        )
         for row in rows_of(measures.cue_changes)
     ]  # fmt: skip
-    return ReportTable(("mode", "the pick has the colour of", "turns", "%"), tuple(rows), 2)
+    return ReportTable(header, tuple(rows), 2)
+
+
+def _cue_words(measures: CaptainMeasures) -> list[str]:
+    """Say per mode which turns with a change are in the table, and why others are not."""
+    return [
+        f"{_mode(row['mode'])}: the die at the pick was not the one at the start in "
+        f"{count_of(row['n_changed'], 'turn')}; {row['n_measured']} are in the table. Left out are "
+        f"{row['n_nudged']} in which the die had been nudged since the turn before and, of the "
+        f"others, {row['n_new_gone']} without a dropping of the new colour on deck at the pick and "
+        f"{row['n_old_gone']} without one of the old colour."
+        for row in rows_of(measures.cue_changes_left_out)
+    ]
 
 
 def _naming_table(measures: CaptainMeasures, settings: CaptainAnalysisSettings) -> ReportTable:

@@ -20,7 +20,7 @@ from ghostblitz_task.config import validate_settings
 from ghostblitz_task.errors import ConfigError, DatasetError
 from ghostblitz_task.trial_log import RunLog, file_sha256, read_log
 
-__all__ = ["CaptainRun", "is_captain_log", "read_captain_run"]
+__all__ = ["CHANGE_COLUMNS", "CaptainRun", "is_captain_log", "read_captain_run"]
 
 Row = dict[str, Any]
 
@@ -34,6 +34,12 @@ _BLOCK = {
     "block_index": "integer", "label": "text", "phase": "text", "mode": "text", "colours": "list",
     "deck": "table",
 }  # fmt: skip
+_EVENT = {"t_s": "number", "device": "text"}
+#: What measures of the die's changes need beyond the columns of turns.
+CHANGE_COLUMNS = (
+    "player_id", "mode", "phase", "censored", "followed", "is_nudged", "n_on_deck", "n_new",
+    "n_old",
+)  # fmt: skip
 _ENDS = ("completed", "quit", "failed")
 _FACT_COLUMNS = (
     "began_s", "cue_at_start", "cue_at_pick", "cue_at_look", "dropping_id", "colour", "named",
@@ -51,11 +57,17 @@ class CaptainRun:
         About the run; trials are turns here.
     turns, games : tuple of dict
         The columns of `TURN_COLUMNS` and `GAME_COLUMNS`.
+    changes : tuple of dict
+        The columns of `CHANGE_COLUMNS`, one for each turn with a value of ``followed``.
+    returns_to : str
+        Where a wrong dropping went: ``middle`` or ``place``.
     """
 
     info: RunInfo
     turns: tuple[Row, ...]
     games: tuple[Row, ...]
+    changes: tuple[Row, ...]
+    returns_to: str
 
 
 def is_captain_log(path: Path) -> bool:
@@ -86,9 +98,15 @@ def read_captain_run(path: Path) -> CaptainRun:
     settings = _settings(log, where)
     _check_header(log, settings, where)
     _check_events(log, settings)
-    turns, games = _follow(log, settings)
+    turns, games, changes = _follow(log, settings)
     _check_end(log, len(turns), len(games))
-    return CaptainRun(_info(log, turns, settings), tuple(turns), tuple(games))
+    return CaptainRun(
+        info=_info(log, turns, settings),
+        turns=tuple(turns),
+        games=tuple(games),
+        changes=tuple(changes),
+        returns_to=settings.captain.returns_to,
+    )
 
 
 def _settings(log: RunLog, where: str) -> CaptainStudySettings:
@@ -146,10 +164,15 @@ def _check_events(log: RunLog, settings: CaptainStudySettings) -> None:
     """Check that each key has the meaning that the settings give it."""
     meanings = captain_key_meanings(settings)
     for record in log.records:
-        for number, event in enumerate(record.get("events", ())):
-            where = f"{log.path}, line {record['n'] + 1} ({record['type']}), event {number}"
+        place = f"{log.path}, line {record['n'] + 1} ({record['type']})"
+        events = record.get("events", [])
+        if not isinstance(events, list):
+            raise DatasetError(f"{place}: events is {shown(events)}, but should be a list")
+        for number, event in enumerate(events):
+            where = f"{place}, event {number}"
             if not isinstance(event, dict):
                 raise DatasetError(f"{where}: {shown(event)} is no event")
+            check_values(event, _EVENT, where)
             device, key = event.get("device"), event.get("key")
             if device == "pointer":
                 continue
@@ -161,12 +184,13 @@ def _check_events(log: RunLog, settings: CaptainStudySettings) -> None:
                     raise differs(where, name, event.get(name), source, value)
 
 
-def _follow(log: RunLog, settings: CaptainStudySettings) -> tuple[list[Row], list[Row]]:
+def _follow(log: RunLog, settings: CaptainStudySettings) -> tuple[list[Row], list[Row], list[Row]]:
     header = log.header
     players = (header["participant_id"], *header["others"])
     following = (header["resumes"] or {"n_games": 0}).get("n_games", 0)
     turns: list[Row] = []
     games: list[Row] = []
+    changes: list[Row] = []
     game: GameFollower | None = None
     row: Row = {}
     for record in log.records:
@@ -192,6 +216,8 @@ def _follow(log: RunLog, settings: CaptainStudySettings) -> tuple[list[Row], lis
                     raise differs(where, "phase", record.get("phase"), "its block has",
                                   row["phase"])  # fmt: skip
                 turns.append(row | _turn_row(record, game.check_turn(record, where)))
+                if turns[-1]["followed"] is not None:
+                    changes.append(_change_row(game, turns[-1]))
             else:
                 game.check_game(record, where)
                 games.append(row | _game_row(game, record))
@@ -200,7 +226,7 @@ def _follow(log: RunLog, settings: CaptainStudySettings) -> tuple[list[Row], lis
         if any(True for _ in log.of_type("end")):
             raise DatasetError(f"{log.path}: its last game has no record of its end")
         games.append(row | _game_row(game, None))
-    return turns, games
+    return turns, games, changes
 
 
 def _check_block(
@@ -253,6 +279,19 @@ def _turn_row(record: Mapping[str, Any], derived: Mapping[str, Any]) -> Row:
         "n_cue_changes": len(facts["cue_changes"]),
         **derived,
         "n_events": len(record["events"]),
+    }
+
+
+def _change_row(game: GameFollower, row: Row) -> Row:
+    """Return what was on deck where the die at the pick is not the one at the turn's start."""
+    turn = game.turns[-1].turn
+    lying = [game.colours[spot.dropping_id] for spot in turn.on_deck]
+    return {
+        **{name: row[name] for name in ("player_id", "mode", "phase", "censored", "followed")},
+        "is_nudged": game.is_nudged,
+        "n_on_deck": len(lying),
+        "n_new": lying.count(str(turn.cue_at_pick)),
+        "n_old": lying.count(turn.cue_at_start),
     }
 
 

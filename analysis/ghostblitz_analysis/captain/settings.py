@@ -28,7 +28,7 @@ class CaptainAnalysisSettings(Settings):
         Longer RTs are left out of the RT measures, and counted.
     """
 
-    phases: tuple[Literal["practice", "test"], ...] = ("test",)
+    phases: tuple[Literal["practice", "test"], ...] = Field(default=("test",), min_length=1)
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     max_pick_rt_s: float = Field(default=30.0, gt=0)
     max_naming_rt_s: float = Field(default=5.0, gt=0)
