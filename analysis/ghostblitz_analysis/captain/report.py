@@ -207,8 +207,7 @@ def _test(row: Mapping[str, Any]) -> tuple[str, str, str]:
 def _hits_table(measures: CaptainMeasures, settings: CaptainAnalysisSettings) -> ReportTable:
     header = (
         "mode", "colour", "n", "turns", "hit rate (%)", _level(settings), "chance on deck (%)",
-        "above it (points)", _level(settings), "chance among seen or unseen (%)",
-        "above it (points)", _level(settings), "dz", "t (df)", "p",
+        "chance among these (%)", "above these (points)", _level(settings), "dz", "t (df)", "p",
     )  # fmt: skip
     rows = [
         (
@@ -219,8 +218,6 @@ def _hits_table(measures: CaptainMeasures, settings: CaptainAnalysisSettings) ->
             percent(row["p_hit"]),
             _points(row, "p_hit"),
             percent(row["p_chance"]),
-            percent(row["above_chance"]),
-            _points(row, "above_chance"),
             percent(row["p_chance_within"]),
             percent(row["above_within"]),
             _points(row, "above_within"),
