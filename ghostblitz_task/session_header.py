@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from ghostblitz_task import __version__
 from ghostblitz_task.apparatus import Apparatus
-from ghostblitz_task.config import ApparatusSettings, StudySettings
+from ghostblitz_task.config import ApparatusSettings, StudyInfo, StudySettings
 from ghostblitz_task.design import Plan
 
-__all__ = ["Resumed", "SessionIdentity", "session_header"]
+__all__ = ["Resumed", "SessionIdentity", "header_start", "in_utc", "session_header"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,53 @@ class SessionIdentity:
     others: tuple[str, ...] = ()
 
 
+class DescribedSettings(Protocol):
+    """What a header says of any study's settings."""
+
+    @property
+    def study(self) -> StudyInfo:
+        """What the study is."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the settings."""
+        ...
+
+    def model_dump(self, *, mode: str) -> dict[str, Any]:
+        """Return the settings as they stand in the log."""
+        ...
+
+
+def header_start(
+    settings: DescribedSettings,
+    apparatus: Apparatus,
+    apparatus_settings: ApparatusSettings,
+    identity: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return how the header of every session begins, whatever its game is."""
+    return {
+        "software": {
+            "ghostblitz": __version__,
+            "python": platform.python_version(),
+            "platform": platform.system(),
+        },
+        "study_id": settings.study.id,
+        "study_title": settings.study.title,
+        "settings": settings.model_dump(mode="json"),
+        "settings_sha256": settings.sha256,
+        "apparatus_settings": apparatus_settings.model_dump(mode="json"),
+        "apparatus": dict(apparatus.describe()),
+        **identity,
+        "language": settings.study.language,
+    }
+
+
+def in_utc(started: datetime | None) -> str | None:
+    """Return a wall-clock time as it stands in a header; simulated sessions have none."""
+    return started.astimezone(timezone.utc).isoformat() if started else None
+
+
 def session_header(
     settings: StudySettings,
     plan: Plan,
@@ -56,19 +104,7 @@ def session_header(
     """
     game = settings.make_game()
     return {
-        "software": {
-            "ghostblitz": __version__,
-            "python": platform.python_version(),
-            "platform": platform.system(),
-        },
-        "study_id": settings.study.id,
-        "study_title": settings.study.title,
-        "settings": settings.model_dump(mode="json"),
-        "settings_sha256": settings.sha256,
-        "apparatus_settings": apparatus_settings.model_dump(mode="json"),
-        "apparatus": dict(apparatus.describe()),
-        **dataclasses.asdict(identity),
-        "language": settings.study.language,
+        **header_start(settings, apparatus, apparatus_settings, dataclasses.asdict(identity)),
         "game": {
             "name": game.name,
             "item_colours": dict(game.item_colours),
@@ -81,5 +117,5 @@ def session_header(
         "plan_sha256": plan.sha256,
         "n_trials_planned": len(plan.trials),
         "design_report": plan.report_json(),
-        "started_utc": started.astimezone(timezone.utc).isoformat() if started else None,
+        "started_utc": in_utc(started),
     }

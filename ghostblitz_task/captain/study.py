@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ghostblitz_task import __version__
 from ghostblitz_task.apparatus import Apparatus
 from ghostblitz_task.captain.game import game_rng
 from ghostblitz_task.captain.loop import run_captain_session
@@ -26,7 +24,7 @@ from ghostblitz_task.palettes import Palette
 from ghostblitz_task.presenting import Recorder
 from ghostblitz_task.seeds import rng_for
 from ghostblitz_task.session import SessionOutcome
-from ghostblitz_task.session_header import SessionIdentity
+from ghostblitz_task.session_header import SessionIdentity, header_start, in_utc
 from ghostblitz_task.texts import load_texts
 from ghostblitz_task.trial_log import RunLog
 
@@ -174,23 +172,11 @@ class CaptainSession:
             # What is counted here are games.
             identity["resumes"]["n_games"] = identity["resumes"].pop("n_trials")
         return {
-            "software": {
-                "ghostblitz": __version__,
-                "python": platform.python_version(),
-                "platform": platform.system(),
-            },
-            "study_id": settings.study.id,
-            "study_title": settings.study.title,
-            "settings": settings.model_dump(mode="json"),
-            "settings_sha256": settings.sha256,
-            "apparatus_settings": apparatus_settings.model_dump(mode="json"),
-            "apparatus": dict(apparatus.describe()),
-            **identity,
-            "language": settings.study.language,
+            **header_start(settings, apparatus, apparatus_settings, identity),
             "game": {"name": GAME, "games": settings.games_json()},
             "plan_sha256": self.study.plan_sha256(self.identity.seed),
             "n_games_planned": len(settings.blocks),
-            "started_utc": started.astimezone(timezone.utc).isoformat() if started else None,
+            "started_utc": in_utc(started),
         }
 
 
