@@ -11,13 +11,15 @@ from pathlib import Path
 
 from PIL import Image
 
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.card_studies import open_card_study
 from ghostblitz_task.company import Attempt, Round, new_table, play_round
-from ghostblitz_task.config import ApparatusSettings, StudySettings, validate_settings
+from ghostblitz_task.config import StudySettings
 from ghostblitz_task.games import GameState, Outcome
 from ghostblitz_task.round_screens import round_feedback
 from ghostblitz_task.rounds import PlayedCard, make_company
 from ghostblitz_task.screens import Screen, Screens
+from ghostblitz_task.settings_files import validate_settings
 from ghostblitz_task.texts import load_texts
 from ghostblitz_task.virtual_display import virtual_display
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from ghostblitz_task.apparatus import Apparatus
 from ghostblitz_task.apparatus.simulated import SimulatedApparatus
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.company import ghost_trials, make_ghost
-from ghostblitz_task.config import STUDY_FILE, ApparatusSettings, StudySettings, load_study
+from ghostblitz_task.config import STUDY_FILE, StudySettings, load_study
 from ghostblitz_task.deck import Deck
 from ghostblitz_task.design import Plan, plan_session, study_deck
 from ghostblitz_task.errors import ConfigError
@@ -148,6 +150,7 @@ class CardSession:
         started: datetime | None,
         stop_requested: Callable[[], str | None],
         on_trial: Callable[[int, int], None],
+        timing_self_test: Mapping[str, Any] | None = None,
     ) -> SessionOutcome:
         """Run its trials; see `run_session`."""
         return run_session(
@@ -163,6 +166,7 @@ class CardSession:
             started=started,
             stop_requested=stop_requested,
             on_trial=on_trial,
+            timing_self_test=timing_self_test,
         )
 
 

@@ -1,101 +1,33 @@
-"""Settings from TOML, validated whole before anything opens.
-
-Task settings (`StudySettings`) change the data: they are hashed and stand in every log.
-Apparatus settings (`ApparatusSettings`) change only how a study runs on one machine.
-"""
+"""A study's settings, which change its data: they are hashed and stand in every log."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, model_validator
 
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.games import Game, GameSettings, HatMover, Mode, make_game, suggestion
 from ghostblitz_task.schema import RULES
+from ghostblitz_task.settings_files import Key, Name, Settings, load_settings
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
-
-__all__ = [
-    "ApparatusSettings",
-    "BlockSettings",
-    "SequenceSettings",
-    "Settings",
-    "StudySettings",
-    "load_apparatus",
-    "load_settings",
-    "load_study",
-    "read_toml",
-]
+__all__ = ["BlockSettings", "SequenceSettings", "StudySettings", "load_study"]
 
 STUDY_FILE = "study.toml"
-APPARATUS_FILE = "apparatus.toml"
 
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 Seconds = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
 
 
-def _known_key(name: str) -> str:
-    if name not in KEY_NAMES:
-        raise ValueError(f"{name!r} is the name of no key{suggestion(name, KEY_NAMES)}")
-    return name
-
-
-#: As PsychoPy names keys, by their place on a US keyboard.
-KEY_NAMES = frozenset(
-    [
-        *"abcdefghijklmnopqrstuvwxyz0123456789",
-        *(f"f{n}" for n in range(1, 20)),
-        *(f"num_{n}" for n in range(10)),
-        *("num_add", "num_decimal", "num_divide", "num_enter", "num_equal", "num_multiply"),
-        *("num_subtract", "numlock", "apostrophe", "backslash", "backspace", "bracketleft"),
-        *("bracketright", "capslock", "comma", "delete", "down", "end", "equal", "escape"),
-        *("function", "grave", "home", "insert", "lalt", "lcommand", "lctrl", "left", "less"),
-        *("loption", "lshift", "lwindows", "menu", "minus", "pagedown", "pageup", "pause"),
-        *("period", "pound", "quoteleft", "ralt", "rcommand", "rctrl", "return", "right"),
-        *(
-            "roption",
-            "rshift",
-            "rwindows",
-            "scrolllock",
-            "semicolon",
-            "slash",
-            "space",
-            "tab",
-            "up",
-        ),
-    ]
-)
-Key = Annotated[str, AfterValidator(_known_key)]
-Pixels = Annotated[int, Field(ge=100, le=20_000)]
 Rate = Annotated[float, Field(ge=0, le=1)]
 #: TOML has no null, so a file says "free".
 RunLimit = Annotated[
     Annotated[int, Field(ge=1)] | None, BeforeValidator(lambda v: None if v == "free" else v)
 ]
 Degrees = Annotated[float, Field(gt=0, le=90, allow_inf_nan=False)]
-
-
-class Settings(BaseModel):
-    """Frozen settings that refuse what they do not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class StudyInfo(Settings):
@@ -357,142 +289,6 @@ class StudySettings(Settings):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-class ApparatusSettings(Settings):
-    """The machine: what changes only how a study runs.
-
-    Attributes
-    ----------
-    screen_width_cm, viewing_distance_cm : float
-        Measured with a ruler; sizes in degrees follow from them.
-    fullscreen : bool
-        Take the whole screen, as a study should; otherwise a window of `window_px`.
-    refresh_hz : float
-        Frames per second to keep where flips do not wait for the screen.
-    key_backend : str
-        ``ptb`` stamps the key itself; ``event`` stamps the time of polling and is refused
-        unless `allow_polled_keys` says that this is known.
-    patch_deg : float
-        Side of the square in the lower left corner that turns white with the card, for a
-        photodiode or the robot.
-    """
-
-    screen_index: int = Field(default=0, ge=0)
-    fullscreen: bool = True
-    window_px: tuple[Pixels, Pixels] = (1280, 720)
-    screen_width_cm: float = Field(default=53.0, gt=1, le=1000)
-    viewing_distance_cm: float = Field(default=60.0, gt=5, le=1000)
-    refresh_hz: float = Field(default=60.0, ge=20, le=1000)
-    key_backend: Literal["ptb", "event"] = "ptb"
-    allow_polled_keys: bool = False
-    patch_deg: float = Field(default=1.5, gt=0, le=10)
-
-
-SettingsType = TypeVar("SettingsType", bound=Settings)
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file.
-
-    Raises
-    ------
-    ConfigError
-        If it is missing, not UTF-8, or no TOML; with line and column.
-    """
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8 text: {error.reason}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}") from error
-
-
-def load_settings(
-    path: Path, model: type[SettingsType], *, overrides: Mapping[str, Any] | None = None
-) -> SettingsType:
-    """Read settings of a kind from a TOML file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    model : type of Settings
-        What it is to hold.
-    overrides : mapping, optional
-        Values from the command line, by dotted key path.
-
-    Raises
-    ------
-    ConfigError
-        Naming the file and the key path of the first fault; an unknown key names the nearest
-        known one.
-    """
-    return validate_settings(read_toml(path), model, where=str(path), overrides=overrides)
-
-
-def validate_settings(
-    table: Mapping[str, Any],
-    model: type[SettingsType],
-    *,
-    where: str,
-    overrides: Mapping[str, Any] | None = None,
-) -> SettingsType:
-    """Validate settings that were read already, as `load_settings` does."""
-    merged = json.loads(json.dumps(table, default=str))
-    for key_path, value in (overrides or {}).items():
-        *parents, last = key_path.split(".")
-        place = merged
-        for parent in parents:
-            place = place.setdefault(parent, {})
-        place[last] = value
-    try:
-        # From JSON, since lists are then taken for tuples while nothing else is made to fit.
-        return model.model_validate_json(json.dumps(merged), strict=True)
-    except ValidationError as error:
-        raise ConfigError(f"{where}: {_in_words(error, model)}") from error
-
-
-def _in_words(error: ValidationError, model: type[Settings]) -> str:
-    faults = error.errors(include_url=False)
-    # A misspelt key also leaves the right one missing: name the spelling.
-    first = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
-    key_path = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        known = _known_keys(model, first["loc"][:-1])
-        text = f"{key_path} is not a setting{suggestion(str(first['loc'][-1]), known)}"
-        text += "" if "did you mean" in text else f"; there are {', '.join(known)}"
-    elif first["type"] == "missing":
-        text = f"{key_path} is missing"
-    elif first["type"] == "value_error":
-        message = str(first["ctx"]["error"])
-        text = f"{key_path}: {message}" if key_path else message
-    else:
-        message = first["msg"][0].lower() + first["msg"][1:]
-        text = f"{key_path}: {message}, but it is {_short(first['input'])}"
-    more = len(faults) - 1
-    return text + (f" (and {more} more)" if more else "")
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _known_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    """Follow a fault's location down the models and list the keys that stand there."""
-    for part in location:
-        if isinstance(part, int):
-            continue
-        annotation = model.model_fields[part].annotation
-        inner = [annotation, *get_args(annotation)]
-        models = [a for a in inner if isinstance(a, type) and issubclass(a, BaseModel)]
-        if not models:
-            return []
-        model = models[0]
-    return list(model.model_fields)
-
-
 def load_study(folder: Path, *, language: str | None = None) -> StudySettings:
     """Read a study's task settings from its folder (or from the TOML file itself)."""
     path = folder / STUDY_FILE if folder.is_dir() else folder
@@ -501,11 +297,3 @@ def load_study(folder: Path, *, language: str | None = None) -> StudySettings:
     return load_settings(
         path, StudySettings, overrides={"study.language": language} if language else None
     )
-
-
-def load_apparatus(study_folder: Path, path: Path | None = None) -> ApparatusSettings:
-    """Read the machine's settings: a given file, else the study's own, else the defaults."""
-    own = study_folder / APPARATUS_FILE
-    if path is None and not own.exists():
-        return ApparatusSettings()
-    return load_settings(path or own, ApparatusSettings)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from ghostblitz_task.config import ApparatusSettings, load_apparatus
+from ghostblitz_task.apparatus_settings import ApparatusSettings, load_apparatus
 from ghostblitz_task.errors import ApparatusError, ConfigError, LogError
 from ghostblitz_task.participants import make_participant
 from ghostblitz_task.robot.script import Action, script_session, taps_like
@@ -126,8 +126,12 @@ def play_with_robot(
     ------
     ApparatusError
         If either fails; the other is stopped.
+    ConfigError
+        If the study shows no patch.
     """
     apparatus = load_apparatus(study.folder)
+    if not apparatus.patch_deg:
+        raise ConfigError("the robot watches the patch, which patch_deg = 0 leaves out")
     robot_log = dataset / "robot" / f"{participant}{'-resumed' if resume else ''}.jsonl"
     try:
         robot_log.parent.mkdir(parents=True, exist_ok=True)
@@ -136,6 +140,7 @@ def play_with_robot(
     told = {
         "settings": {
             "patch_px": _patch_px(apparatus),
+            "patch_corner": apparatus.patch_corner,
             "picture": str(picture) if picture else None,
             "log": str(robot_log),
         },

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ghostblitz_task.apparatus import Apparatus
 from ghostblitz_task.event_meanings import EventReader
+from ghostblitz_task.marking import Marking
 from ghostblitz_task.scoring import TrialEvent
 from ghostblitz_task.screens import Patch, Screen, Words
 
@@ -16,6 +18,8 @@ __all__ = ["Presenter", "QuitRequested", "Recorder"]
 
 # A key that is held longer at the end of a session keeps no one waiting.
 _RELEASE_TIMEOUT_S = 1.0
+# In frames: what floating-point numbers cannot tell apart.
+_EQUALLY_NEAR = 1e-6
 
 
 class Recorder(Protocol):
@@ -60,6 +64,8 @@ class Presenter:
         What it showed.
     events : list of TrialEvent
         Those that no record has taken yet.
+    marking : Marking
+        Sends markers, where the apparatus has outputs for them.
     """
 
     def __init__(
@@ -79,16 +85,23 @@ class Presenter:
         self.flip_s = 0.0
         self.shown = first
         self.events: list[TrialEvent] = []
+        self.marking = Marking(apparatus.markers)
         self._log = log
         self._quit_key = quit_key
         self._key_name = key_name
         self._stop_requested = stop_requested
         self._patch: Patch = "waiting-next"
 
-    def present(self, screen: Screen) -> float:
-        """Show one frame, collect the events until then, and return the time of the flip."""
+    def present(self, screen: Screen, *, marks: Sequence[tuple[str, str]] = ()) -> float:
+        """Show one frame, collect the events until then, and return the time of the flip.
+
+        `marks` are name and label of each marker of the flip; they are sent before any event is
+        looked at.
+        """
         self.shown = screen
         self.flip_s = self.apparatus.present(screen)
+        for name, label in marks:
+            self.marking.send(name, label, self.flip_s)
         self._collect()
         return self.flip_s
 
@@ -97,7 +110,9 @@ class Presenter:
         reason = self._stop_requested()
         if not new and reason is None:
             return
-        self.events.extend(self.reader.read(event) for event in new)
+        read = [self.reader.read(event) for event in new]
+        self.events.extend(read)
+        self.marking.mark_responses(read)
         if reason is None and any(e.kind == "press" and e.key == self._quit_key for e in new):
             reason = "quit key"
         if reason is not None:
@@ -109,8 +124,12 @@ class Presenter:
         return [event.to_json() for event in taken]
 
     def hold(self, screen: Screen, *, from_s: float, duration_s: float) -> None:
-        """Keep a screen until the next flip is the one nearest to the end of its duration."""
-        until_s = from_s + duration_s
+        """Keep a screen for the whole number of frames nearest to its duration, at least one.
+
+        Of two numbers that are equally near, the larger is taken.
+        """
+        n_frames = max(math.floor(duration_s / self.frame_s + 0.5 + _EQUALLY_NEAR), 1)
+        until_s = from_s + n_frames * self.frame_s
         while self.flip_s + 1.5 * self.frame_s <= until_s:
             self.present(screen)
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from ghostblitz_task.apparatus import Apparatus
-from ghostblitz_task.config import STUDY_FILE, ApparatusSettings, StudyInfo, read_toml
+from ghostblitz_task.apparatus_settings import ApparatusSettings
+from ghostblitz_task.config import STUDY_FILE, StudyInfo
 from ghostblitz_task.palettes import Palette
 from ghostblitz_task.presenting import Recorder
 from ghostblitz_task.session import SessionOutcome
 from ghostblitz_task.session_header import SessionIdentity
+from ghostblitz_task.settings_files import read_toml
 from ghostblitz_task.trial_log import RunLog
 
 __all__ = ["PreparedSession", "RunnableStudy", "TaskSettings", "game_name"]
@@ -44,6 +46,7 @@ class PreparedSession(Protocol):
         started: datetime | None,
         stop_requested: Callable[[], str | None],
         on_trial: Callable[[int, int], None],
+        timing_self_test: Mapping[str, Any] | None = None,
     ) -> SessionOutcome:
         """Run it on an apparatus and log everything that happens."""
         ...

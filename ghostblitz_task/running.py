@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ghostblitz_task.apparatus import Apparatus
-from ghostblitz_task.config import ApparatusSettings, load_apparatus
+from ghostblitz_task.apparatus_settings import ApparatusSettings, load_apparatus
 from ghostblitz_task.errors import ApparatusError, ConfigError
 from ghostblitz_task.session import SessionOutcome
 from ghostblitz_task.session_header import SessionIdentity
@@ -27,9 +28,20 @@ from ghostblitz_task.studies import (
     open_study,
     resume_identity,
 )
+from ghostblitz_task.timing.record import find_self_test
 from ghostblitz_task.trial_log import check_participant_id
 
-__all__ = ["RunRequest", "ask_for_session", "run_from_psychopy", "run_study"]
+if TYPE_CHECKING:
+    from ghostblitz_task.apparatus.psychopy_window import PsychoPyApparatus
+
+__all__ = [
+    "RunRequest",
+    "ask_for_session",
+    "open_window",
+    "run_from_psychopy",
+    "run_study",
+    "stop_signals",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +91,12 @@ def run_study(
     request: RunRequest,
     *,
     on_trial: Callable[[int, int], None] = lambda _done, _planned: None,
+    say: Callable[[str], object] = lambda _text: None,
 ) -> tuple[Path, SessionOutcome]:
     """Run one session of a study in a window.
 
-    Everything that can be refused is refused before the window opens.
+    Everything that can be refused is refused before the window opens. `say` is told, once, if
+    people are measured on a machine whose timing was not tested for this study.
 
     Returns
     -------
@@ -104,16 +118,32 @@ def run_study(
     dataset = request.dataset or Path("data") / study.settings.study.id
     begin = _resume if request.resume else _begin
     study, identity = begin(request, study, dataset)
-    with _stop_signals() as stop_requested:
+
+    def quote_self_test(apparatus: Apparatus) -> Mapping[str, Any] | None:
+        described = apparatus.describe()
+        quote = find_self_test(dataset, study.settings.study.id, described, settings)
+        if quote is None and request.source == "human":
+            say(_hint(request.study, dataset))
+        return dataclasses.asdict(quote) if quote else None
+
+    with stop_signals() as stop_requested:
         return log_session(
             study,
             dataset / LOG_FOLDER,
             identity,
-            open_apparatus=lambda: _open_window(study, settings),
+            open_apparatus=lambda: open_window(study, settings, identity),
             apparatus_settings=settings,
             stop_requested=stop_requested,
             on_trial=on_trial,
+            quote_self_test=quote_self_test,
         )
+
+
+def _hint(study: Path, dataset: Path) -> str:
+    return (
+        f"hint: {dataset} holds no timing self-test of this machine as it is set up now; before a "
+        f"study, run: ghostblitz timing {study}"
+    )
 
 
 def _begin(
@@ -163,25 +193,46 @@ def _check_display() -> None:
         ) from error
 
 
-def _open_window(study: RunnableStudy, settings: ApparatusSettings) -> Apparatus:
+def open_window(
+    study: RunnableStudy, settings: ApparatusSettings, identity: SessionIdentity | None = None
+) -> PsychoPyApparatus:
+    """Open the window and the devices of a session, or, for nobody's, without markers.
+
+    Raises
+    ------
+    ApparatusError
+        If there is no display, no PsychoPy, or something of it fails.
+    """
     try:
         _check_display()
+        from ghostblitz_task.apparatus.psychopy_ports import open_markers
         from ghostblitz_task.apparatus.psychopy_window import PsychoPyApparatus
     except ImportError as error:
         raise ApparatusError(
             f"PsychoPy cannot be used here ({error}); install ghostblitz[task] with Python 3.10 to "
             "3.12, and run where there is a display"
         ) from error
-    return PsychoPyApparatus(
-        settings,
-        palette=study.palette,
-        extent_deg=study.extent_deg,
-        pointer_visible=study.pointer_visible,
-    )
+    markers = None
+    if identity is not None:
+        session = f"{study.settings.study.id}/{identity.participant_id}/{identity.session}"
+        # Before the window, so that nobody sees it come and go if one of them fails.
+        markers = open_markers(settings.markers, source_id=f"ghostblitz/{session}")
+    try:
+        return PsychoPyApparatus(
+            settings,
+            palette=study.palette,
+            extent_deg=study.extent_deg,
+            pointer_visible=study.pointer_visible,
+            markers=markers,
+        )
+    except ApparatusError:
+        if markers is not None:
+            markers.close()
+        raise
 
 
 @contextmanager
-def _stop_signals() -> Iterator[Callable[[], str | None]]:
+def stop_signals() -> Iterator[Callable[[], str | None]]:
     """Turn the signals that end programs into a wish that the session can grant in order."""
     received: list[str] = []
 

@@ -242,8 +242,8 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "rt_s",
         "Float64",
-        "First response key (or pointer press) minus the flip that showed the card; negative "
-        "when it came before the card",
+        "First response key (or button, or pointer press) minus the flip that showed the card; "
+        "negative when it came before the card",
         "derived",
         "s",
         null_when="nothing was answered in time",
@@ -266,9 +266,10 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "response_device",
         "string",
-        "What the response came from; shout_keys are keys that stand for a voice",
+        "What the response came from; shout_keys are keys that stand for a voice, and buttons "
+        "those of a response pad that stand for such keys",
         "derived",
-        levels=("grab_keys", "shout_keys", "pointer"),
+        levels=("grab_keys", "shout_keys", "grab_buttons", "shout_buttons", "pointer"),
         null_when="nothing was answered in time, or imported data",
     ),
     Column(
@@ -311,7 +312,7 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "n_events",
         "Int64",
-        "Key and pointer events logged with the trial",
+        "Key, button and pointer events logged with the trial",
         "derived",
         null_when="imported data",
     ),

@@ -30,13 +30,14 @@ class TrialEvent:
     t_s : float
         Seconds on the session clock.
     device : str
-        ``grab_keys``, ``shout_keys``, ``other_keys`` or ``pointer``.
+        ``grab_keys``, ``shout_keys``, ``other_keys`` or ``pointer``; ``grab_buttons``,
+        ``shout_buttons`` or ``other_buttons`` of a response pad.
     kind : str
         ``press`` or ``release``.
     key : str
-        Name of the key on the layout in use, or of the pointer button.
+        Name of the key (of the one that a pad's button stands for), or of the pointer button.
     code : int or None
-        The key's code, which the layout does not change.
+        The key's code, which the layout does not change, or the button's.
     resolution_s : float
         The event happened at most this long before `t_s`.
     mode, answer : str or None
@@ -44,7 +45,7 @@ class TrialEvent:
     player : int or None
         The seat, from 0, of the player whose key it is; null in sessions of one.
     repeated : bool
-        A press of a key that was already down.
+        A press of a key, or of a button, that was already down.
     x_deg, y_deg : float or None
         Where the pointer was, from the centre, in degrees of visual angle.
     """

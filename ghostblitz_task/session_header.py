@@ -11,7 +11,8 @@ from typing import Any, Literal, Protocol
 
 from ghostblitz_task import __version__
 from ghostblitz_task.apparatus import Apparatus
-from ghostblitz_task.config import ApparatusSettings, StudyInfo, StudySettings
+from ghostblitz_task.apparatus_settings import ApparatusSettings
+from ghostblitz_task.config import StudyInfo, StudySettings
 from ghostblitz_task.design import Plan
 
 __all__ = ["Resumed", "SessionIdentity", "header_start", "in_utc", "session_header"]
@@ -66,8 +67,15 @@ def header_start(
     apparatus: Apparatus,
     apparatus_settings: ApparatusSettings,
     identity: Mapping[str, Any],
+    timing_self_test: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return how the header of every session begins, whatever its game is."""
+    """Return how the header of every session begins, whatever its game is.
+
+    `timing_self_test` is what is quoted of the test of this machine; null where there is none.
+    """
+    about = dict(apparatus.describe())
+    if apparatus.markers is not None:
+        about["markers"] = dict(apparatus.markers.describe())
     return {
         "software": {
             "ghostblitz": __version__,
@@ -79,7 +87,8 @@ def header_start(
         "settings": settings.model_dump(mode="json"),
         "settings_sha256": settings.sha256,
         "apparatus_settings": apparatus_settings.model_dump(mode="json"),
-        "apparatus": dict(apparatus.describe()),
+        "apparatus": about,
+        "timing_self_test": dict(timing_self_test) if timing_self_test else None,
         **identity,
         "language": settings.study.language,
     }
@@ -97,14 +106,16 @@ def session_header(
     apparatus_settings: ApparatusSettings,
     identity: SessionIdentity,
     started: datetime | None,
+    timing_self_test: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the header record: all that is known before the first screen.
 
     Without `started`, the header of the same session is the same at any time.
     """
     game = settings.make_game()
+    whose = dataclasses.asdict(identity)
     return {
-        **header_start(settings, apparatus, apparatus_settings, dataclasses.asdict(identity)),
+        **header_start(settings, apparatus, apparatus_settings, whose, timing_self_test),
         "game": {
             "name": game.name,
             "item_colours": dict(game.item_colours),

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from ghostblitz_task.apparatus import Apparatus
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.card_studies import Study, open_card_study
-from ghostblitz_task.config import STUDY_FILE, ApparatusSettings
+from ghostblitz_task.config import STUDY_FILE
 from ghostblitz_task.errors import ConfigError, LogError
 from ghostblitz_task.runnable import RunnableStudy, game_name
 from ghostblitz_task.seeds import seed_for_participant
@@ -243,8 +245,11 @@ def log_session(
     apparatus_settings: ApparatusSettings,
     stop_requested: Callable[[], str | None] = lambda: None,
     on_trial: Callable[[int, int], None] = lambda _done, _planned: None,
+    quote_self_test: Callable[[Apparatus], Mapping[str, Any] | None] = lambda _apparatus: None,
 ) -> tuple[Path, SessionOutcome]:
     """Plan a session, open its log and its apparatus, and run it.
+
+    `quote_self_test` finds, once the apparatus is open, what its timing self-test said.
 
     Returns
     -------
@@ -272,6 +277,7 @@ def log_session(
                     started=None if identity.source == "simulated" else datetime.now(timezone.utc),
                     stop_requested=stop_requested,
                     on_trial=on_trial,
+                    timing_self_test=quote_self_test(apparatus),
                 )
         finally:
             apparatus.close()

@@ -22,9 +22,9 @@ from ghostblitz_analysis.round_checks import check_rounds
 from ghostblitz_analysis.rt_units import check_seconds
 from ghostblitz_analysis.settings import ANALYSIS_FILE, AnalysisSettings
 from ghostblitz_analysis.tables import trial_frame
-from ghostblitz_task.config import load_settings
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.schema import COLUMNS
+from ghostblitz_task.settings_files import load_settings
 
 __all__ = ["Dataset", "ImportFlow", "RunInfo", "load_dataset"]
 

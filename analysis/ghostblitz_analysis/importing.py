@@ -14,8 +14,8 @@ from ghostblitz_analysis.sources import SourceFile, read_source
 from ghostblitz_analysis.tables import RawTable, near_name
 from ghostblitz_analysis.translating import Translation, as_number, translate
 from ghostblitz_analysis.writing import write_dataset
-from ghostblitz_task.config import load_settings
 from ghostblitz_task.errors import DatasetError
+from ghostblitz_task.settings_files import load_settings
 
 __all__ = ["Dropped", "ImportReport", "import_table", "import_text"]
 

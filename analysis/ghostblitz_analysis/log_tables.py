@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ghostblitz_analysis.company_records import read_company
+from ghostblitz_analysis.marker_checks import check_markers
 from ghostblitz_analysis.record_checks import Checked, PlanCheck, check_records
 from ghostblitz_analysis.record_values import check_level, check_values, shown
 from ghostblitz_analysis.rescoring import Rescorer, Row
+from ghostblitz_analysis.self_test_quotes import SelfTestQuote, quoted_self_test
 from ghostblitz_analysis.solving import item_colours_text, rules_text
 from ghostblitz_task.config import StudySettings
 from ghostblitz_task.design import Plan
@@ -72,6 +74,8 @@ class RunInfo:
         The simulated rival, where there was one.
     n_recycled : int
         Of the trials in this run, those with cards that came again, beyond the planned ones.
+    self_test : SelfTestQuote or None
+        The timing self-test that the log quotes.
     """
 
     file: str
@@ -101,6 +105,7 @@ class RunInfo:
     others: tuple[str, ...] = ()
     rival_kind: str | None = None
     n_recycled: int = 0
+    self_test: SelfTestQuote | None = None
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -171,6 +176,7 @@ def read_run(path: Path) -> RunTable:
     company = read_company(log, game)
     rows = tuple(_rows(log, game, company))
     checked = check_records(log, company)
+    check_markers(log)
     info = _run_info(log, company, checked)
     needs_records = company is not None or game.hideable or any(log.of_type("hat"))
     return RunTable(
@@ -280,6 +286,7 @@ def _run_info(log: RunLog, company: Company | None, checked: Checked) -> RunInfo
         others=company.players[1:] if company else (),
         rival_kind=rival.kind if rival else None,
         n_recycled=sum(trial["recycled"] for trial in trials) if company else 0,
+        self_test=quoted_self_test(header, f"{log.path}, line 1 (header)"),
     )
 
 

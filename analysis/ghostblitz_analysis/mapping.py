@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from ghostblitz_analysis.settings import AnalysisSettings
-from ghostblitz_task.config import Name, Settings
+from ghostblitz_task.settings_files import Name, Settings
 
 __all__ = [
     "ColumnSettings",

@@ -26,6 +26,7 @@ from ghostblitz_analysis.result_folders import (
     replacing,
 )
 from ghostblitz_analysis.results import REPORT_FILE, AnalysisResult, analyze_trials
+from ghostblitz_analysis.self_tests import self_test_part
 from ghostblitz_analysis.summary import (
     company_sentences,
     error_sentences,
@@ -143,6 +144,9 @@ def _record(result: AnalysisResult) -> dict[str, Any]:
             "n_runs": len(dataset.runs),
             "runs_sha256": {run.file: run.sha256 for run in dataset.runs},
             "notes": list(dataset.notes),
+            "timing_self_tests": [
+                test.to_json() for test in self_test_part(dataset.path, dataset.runs).tests
+            ],
         },
         "settings": analysis.settings.model_dump(mode="json"),
         "settings_sha256": analysis.settings.sha256,

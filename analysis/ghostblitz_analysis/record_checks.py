@@ -12,13 +12,14 @@ from typing import Any, Literal
 
 from ghostblitz_analysis.record_values import shown
 from ghostblitz_task import __version__
-from ghostblitz_task.config import BlockSettings, StudySettings, validate_settings
+from ghostblitz_task.config import BlockSettings, StudySettings
 from ghostblitz_task.design import Plan, plan_session
 from ghostblitz_task.errors import ConfigError, DatasetError
-from ghostblitz_task.event_meanings import key_meanings
+from ghostblitz_task.event_meanings import as_buttons, is_button, key_meanings
 from ghostblitz_task.games import GameState
 from ghostblitz_task.rounds import Company
 from ghostblitz_task.session import RECYCLED_BLOCK
+from ghostblitz_task.settings_files import validate_settings
 from ghostblitz_task.trial_log import RunLog
 
 __all__ = ["Checked", "PlanCheck", "check_records"]
@@ -31,6 +32,7 @@ _ENDS = ("completed", "quit", "failed")
 # What logs of before there were such games lack in the header's game.
 _NEWER_GAME_KEYS = ("game.times", "game.hat_mover")
 _KEYBOARD = ("grab_keys", "shout_keys", "other_keys")
+_PADS = tuple(as_buttons(device) for device in _KEYBOARD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,19 +299,34 @@ def _events(log: RunLog) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield where, event
 
 
+def _pads(log: RunLog) -> list[Mapping[str, Any]]:
+    """Return the response pads as the header describes them; older logs have none."""
+    pads = log.header["apparatus"].get("response_pads", [])
+    if not isinstance(pads, list) or not all(isinstance(pad, dict) for pad in pads):
+        raise DatasetError(
+            f"{log.path}, line 1 (header): apparatus.response_pads is {shown(pads)}, but is a "
+            "list of tables"
+        )
+    return pads
+
+
 def _check_events(log: RunLog, settings: StudySettings) -> None:
     """Check what each key means, and that no event stands there twice."""
     responses = settings.responses
     meanings = key_meanings(responses)
     names = ("device", "mode", "answer", "player")
+    pads = _pads(log)
     # Polled keys share the time of their poll, so that two of them may look the same.
     polled = log.header["apparatus"].get("keys_polled") is True
+    polled = polled or any(pad.get("polled") is True for pad in pads)
     seen: dict[str, str] = {}
     for where, event in _events(log):
         key, device = event.get("key"), event.get("device")
         found = tuple(event.get(name) for name in names)
-        if device in _KEYBOARD:
+        if device in _KEYBOARD or device in _PADS:
             expected = meanings.get(str(key), ("other_keys", None, None, None))
+            if device in _PADS:
+                expected = (as_buttons(expected[0]), *expected[1:])
             for name, value, right in zip(names, found, expected, strict=True):
                 if not _same(value, right):
                     source = f"by the settings, key {shown(key)} gives"
@@ -317,7 +334,7 @@ def _check_events(log: RunLog, settings: StudySettings) -> None:
         elif device != "pointer":
             raise DatasetError(
                 f"{where}: device is {shown(device)}, but should be one of "
-                f"{', '.join(_KEYBOARD)}, pointer"
+                f"{', '.join((*_KEYBOARD, *_PADS))}, pointer"
             )
         elif not responses.pointer and found[1:3] != (None, None):
             raise _differ(where, "answer", found[2], "by the settings, the pointer gives", None)
@@ -325,6 +342,11 @@ def _check_events(log: RunLog, settings: StudySettings) -> None:
             seat = 0 if responses.more_players and found[2] is not None else None
             if not _same(found[3], seat):
                 raise _differ(where, "player", found[3], "by the settings, the pointer gives", seat)
+        if is_button(str(device)) and not pads:
+            raise DatasetError(
+                f"{where}: device is {shown(device)}, but apparatus.response_pads of the header "
+                "has no pad; the log was changed"
+            )
         text = json.dumps(event, sort_keys=True)
         if text in seen and not polled and event.get("repeated") is not True:
             raise DatasetError(

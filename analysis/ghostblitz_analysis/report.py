@@ -34,6 +34,7 @@ from ghostblitz_analysis.report_tables import (
     runs_table,
 )
 from ghostblitz_analysis.results import Analysis, AnalysisResult
+from ghostblitz_analysis.self_tests import self_test_part
 from ghostblitz_analysis.summary import (
     company_sentences,
     error_sentences,
@@ -111,6 +112,7 @@ def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str
             findings=sorted(result.findings, key=lambda f: _SEVERITIES.index(f.severity)),
             notes=_further_notes(result),
             timing=_timing(analysis.trials),
+            self_tests=self_test_part(dataset.path, dataset.runs),
             n_polled=sum(run.keys_polled is True for run in dataset.runs),
             settings_json=json.dumps(analysis.settings.model_dump(mode="json"), indent=2),
         )

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from ghostblitz_task.config import Settings
+from ghostblitz_task.settings_files import Settings
 
 __all__ = ["ANALYSIS_FILE", "AnalysisSettings", "BoundsSettings"]
 

@@ -217,7 +217,7 @@ def _about_timing(trials: pd.DataFrame) -> Iterator[Finding]:
             f"frames were dropped while the card was shown in {dropped.mean():.1%} of trials; "
             "close other programs",
         )
-    keys = trials["response_device"].isin(["grab_keys", "shout_keys"])
+    keys = trials["response_device"].notna() & (trials["response_device"] != "pointer")
     coarse = (keys & (trials["response_resolution_s"] > MAX_RESOLUTION_S)).fillna(False)
     if coarse.any():
         worst_ms = 1000 * trials.loc[coarse, "response_resolution_s"].max()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-__all__ = ["keyboard_layout", "labels_on_keys"]
+__all__ = ["keyboard_layout", "labels_on_keys", "lock_keys"]
 
 # Psychtoolbox counts the key codes of X from 1.
 _FROM_PSYCHTOOLBOX = -1
@@ -33,6 +33,31 @@ def keyboard_layout() -> str | None:
     parts = bytes(names.value).split(b"\0")
     layout, variant = parts[2].decode(), parts[3].decode()
     return f"{layout} ({variant})" if variant.strip(",") else layout
+
+
+def lock_keys() -> dict[str, bool | None]:
+    """Return whether Caps Lock and Num Lock are on; null on systems where that is not known."""
+    if sys.platform != "linux":
+        return {"caps_lock": None, "num_lock": None}
+    from Xlib import XK, X
+    from Xlib.display import Display
+
+    server = Display()
+    try:
+        on = server.screen().root.query_pointer().mask
+        num_lock = server.keysym_to_keycode(XK.string_to_keysym("Num_Lock"))
+        # Which of the eight modifiers Num Lock is differs from keyboard to keyboard.
+        places = [
+            place
+            for place, codes in enumerate(server.get_modifier_mapping())
+            if num_lock and num_lock in codes
+        ]
+    finally:
+        server.close()
+    return {
+        "caps_lock": bool(on & X.LockMask),
+        "num_lock": bool(on & 1 << places[0]) if places else None,
+    }
 
 
 def labels_on_keys(names: Mapping[int, str]) -> dict[str, str]:

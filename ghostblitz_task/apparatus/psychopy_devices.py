@@ -9,8 +9,8 @@ from psychopy import logging as psychopy_logging
 from psychopy.hardware import keyboard
 
 from ghostblitz_task.apparatus import DeviceEvent
-from ghostblitz_task.apparatus.keyboard_layout import keyboard_layout, labels_on_keys
-from ghostblitz_task.config import ApparatusSettings
+from ghostblitz_task.apparatus.keyboard_layout import keyboard_layout, labels_on_keys, lock_keys
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.errors import ApparatusError
 
 __all__ = ["KeySource", "PointerSource", "open_keys"]
@@ -91,6 +91,22 @@ class PtbKeys:
             raise ApparatusError("no keyboard was found")
         self._down: dict[int, Any] = {}
         self._device.clearEvents()
+        self._down_at_start = self._find_down()
+
+    def _find_down(self) -> list[str]:
+        """Find the keys that are down already, whose presses nobody saw.
+
+        PsychoPy drops a release for which it has no press; with these it hands it over.
+        """
+        names = []
+        for buffer in self._device._buffers.values():
+            _, _, is_down = buffer.dev.check()
+            for place in is_down.flatten().nonzero()[0]:
+                press = keyboard.KeyPress(code=int(place) + 1, tDown=0.0)  # Codes count from 1.
+                self._device._keysStillDown.append(press)
+                self._down[id(press)] = press
+                names.append(str(press.name))
+        return names
 
     def attach(self, window: Any) -> None:
         pass  # Keys come from the device, whichever window is in front.
@@ -104,6 +120,8 @@ class PtbKeys:
             # Psychtoolbox names a key by its place, as on a US keyboard, whatever is printed on it.
             "key_names": "places on a US keyboard",
             "keyboard_layout": keyboard_layout(),
+            **lock_keys(),
+            "keys_down_at_start": self._down_at_start,
         }
 
     def labels(self) -> Mapping[str, str]:
@@ -114,6 +132,8 @@ class PtbKeys:
         device.dispatchMessages()
         responses, device.responses = device.responses, []
         found = []
+        # Presses are in `responses` or `_down` as long as their identities are looked at, so that
+        # none can be another's that is gone.
         handled: set[int] = set()
         for press in responses:
             if id(press) in handled:
@@ -179,6 +199,8 @@ class PolledKeys:
             "n_keyboards": None,
             "key_names": "as printed on the keys",
             "keyboard_layout": keyboard_layout(),
+            **lock_keys(),
+            "keys_down_at_start": None,
         }
 
     def labels(self) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ghostblitz_task.apparatus import DeviceEvent
+from ghostblitz_task.apparatus import DeviceEvent, MarkerSink
 from ghostblitz_task.config import ResponseSettings
 from ghostblitz_task.games import Game, Stimulus
 from ghostblitz_task.participants import Participant
@@ -30,9 +30,15 @@ class VirtualApparatus:
         Chooses where a self-paced screen awaits one of several keys.
     refresh_hz : float
         Frames per virtual second.
+
+    Attributes
+    ----------
+    markers : MarkerSink or None
+        None unless it is set: there is no other recording of what never happened.
     """
 
     def __init__(self, rng: np.random.Generator, *, refresh_hz: float = 60.0) -> None:
+        self.markers: MarkerSink | None = None
         self._rng = rng
         self._refresh_hz = refresh_hz
         self._n_frames = 0

@@ -166,9 +166,9 @@ TURN_COLUMNS: tuple[Column, ...] = (
     Column(
         "pick_device",
         "string",
-        "What the pick came from; colour_keys in a claim",
+        "What the pick came from; colour_keys (or buttons that stand for them) in a claim",
         "derived",
-        levels=("pointer", "pick_keys", "colour_keys"),
+        levels=("pointer", "pick_keys", "colour_keys", "pick_buttons", "colour_buttons"),
         null_when=_NO_PICK,
     ),
     Column(

@@ -24,6 +24,7 @@ from ghostblitz_task.captain.table import CaptainTable, Happened
 from ghostblitz_task.captain.turn_records import TurnFacts, derive
 from ghostblitz_task.captain.turns import Turn
 from ghostblitz_task.errors import ApparatusError
+from ghostblitz_task.marking import BLOCK_END, BLOCK_START, action_mark, change_mark, cue_mark
 from ghostblitz_task.presenting import Presenter, QuitRequested, Recorder
 from ghostblitz_task.scoring import TrialEvent
 from ghostblitz_task.screen_elements import Element, Screen, Words
@@ -125,7 +126,7 @@ class Game:
         screen, turn = self._screen(), self.table.state.turn
         phase, before_s = self.table.state.phase, self.presenter.flip_s
         try:
-            self.presenter.present(screen)
+            self.presenter.present(screen, marks=[] if turn is None else self._marks_due(turn))
         finally:
             flip_s = self.presenter.flip_s
             if flip_s > before_s:
@@ -134,6 +135,14 @@ class Game:
                     self._note_onsets(turn, phase, flip_s, flip_s - before_s)
         self._read_events()
         self._take(self.table.advance_to(flip_s - self.zero_s))
+
+    def _marks_due(self, turn: Turn) -> list[tuple[str, str]]:
+        """Return the markers of what the next flip is the first to show of the turn's die."""
+        shown, index, n_changes = self._shown, turn.turn_index, len(turn.cue_changes)
+        is_new = shown.turn_index != index or shown.cue_onset_s is None
+        n_seen = 0 if shown.turn_index != index else len(shown.change_onsets_s)
+        changes = [change_mark(index, change) for change in range(n_seen, n_changes)]
+        return [cue_mark(index), *changes] if is_new else changes
 
     def _note_onsets(self, turn: Turn, phase: str, flip_s: float, frame_s: float) -> None:
         shown = self._shown
@@ -233,6 +242,8 @@ class Game:
         self.actions.append(
             Done(event.t_s, action, dropping_id, colour, event.device, event.resolution_s, result)
         )
+        # The turn whose record the action will stand in.
+        self.presenter.marking.send(*action_mark(action, len(self.turns)), event.t_s)
         text = getattr(self.screens.texts.captain.refusals, result, None)
         if text is not None:
             self._refusal = (text, self.table.now_s + _REFUSAL_S)
@@ -259,6 +270,7 @@ class Game:
 
     def _log_block(self) -> None:
         self.is_begun = True
+        self.presenter.marking.send_border(BLOCK_START, self.index)
         self.parts.log.append(
             "block",
             {
@@ -269,6 +281,7 @@ class Game:
                 "colours": list(self.table.state.colours),
                 "deck": dict(self.table.deck.describe()),
                 "t_s": self.presenter.flip_s,
+                **self.presenter.marking.take(),
             },
         )
 
@@ -305,6 +318,7 @@ class Game:
                 "derived": derive(self.turns, self.table.state.colours)[-1],
                 "history": self.table.take_history(),
                 "events": self._take_events(),
+                **self.presenter.marking.take(),
             },
         )
 
@@ -325,6 +339,8 @@ class Game:
     def _write_game(self, outcome: str) -> None:
         state = self.table.state
         self._n_read = len(self.presenter.events)
+        if outcome != INTERRUPTED:
+            self.presenter.marking.send_border(BLOCK_END, self.index)
         self.parts.log.append(
             "game",
             {
@@ -341,6 +357,7 @@ class Game:
                 "history": self.table.take_history(),
                 "actions": [action.to_json() for action in self.actions],
                 "events": self._take_events(),
+                **self.presenter.marking.take(),
             },
         )
         self.actions = []

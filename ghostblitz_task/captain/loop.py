@@ -164,5 +164,7 @@ class _Session:
                 "n_turns": self.n_turns,
                 "t_s": self.presenter.flip_s,
                 "events": self.presenter.take_events(),
+                **self.presenter.marking.take(),
+                **self.presenter.marking.report(),
             },
         )

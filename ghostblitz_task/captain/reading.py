@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ghostblitz_task.captain.board import Board
 from ghostblitz_task.captain.study_settings import CaptainStudySettings
 from ghostblitz_task.captain.table import Action, CaptainTable
-from ghostblitz_task.event_meanings import Meaning
+from ghostblitz_task.event_meanings import Meaning, as_keys
 from ghostblitz_task.scoring import TrialEvent
 
 __all__ = ["NOTHING_THERE", "Done", "Wish", "captain_key_meanings", "read_wish"]
@@ -25,7 +25,7 @@ def captain_key_meanings(settings: CaptainStudySettings) -> dict[str, Meaning]:
     """Return what each key means.
 
     Devices are ``colour_keys`` (whose answer is the colour), ``pick_keys``, ``look_key`` and
-    ``nudge_key``.
+    ``nudge_key``; as buttons of a pad ``colour_buttons``, and so on.
     """
     responses = settings.responses
     keys: dict[str, Meaning] = {
@@ -104,15 +104,16 @@ def read_wish(
     phase = table.state.phase
     if event.device == "pointer":
         return _read_click(event, table, board) if event.key == _BUTTON else None
-    if event.device == "colour_keys" and event.answer is not None:
+    device = as_keys(event.device)
+    if device == "colour_keys" and event.answer is not None:
         if phase in ("waiting", "lifted"):
             return Wish(Action("claim", colour=event.answer), "claim")
         return Wish(Action("name", colour=event.answer), "name")
-    if event.device == "look_key":
+    if device == "look_key":
         return Wish(Action("look"), "look")
-    if event.device == "nudge_key":
+    if device == "nudge_key":
         return Wish(Action("nudge"), "nudge")
-    if event.device == "pick_keys":
+    if device == "pick_keys":
         by_key = {key: dropping_id for dropping_id, key in labels.items()}
         if event.key not in by_key:
             return Wish(None, "pick")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from ghostblitz_task.apparatus import Apparatus
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.captain.game import game_rng
 from ghostblitz_task.captain.loop import run_captain_session
 from ghostblitz_task.captain.players import make_player
@@ -18,7 +19,7 @@ from ghostblitz_task.captain.screens import CaptainScreens
 from ghostblitz_task.captain.simulated import PlayedApparatus
 from ghostblitz_task.captain.study_settings import GAME, CaptainStudySettings, load_captain_study
 from ghostblitz_task.captain.table import CaptainTable
-from ghostblitz_task.config import STUDY_FILE, ApparatusSettings
+from ghostblitz_task.config import STUDY_FILE
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.palettes import Palette
 from ghostblitz_task.presenting import Recorder
@@ -148,6 +149,7 @@ class CaptainSession:
         started: datetime | None,
         stop_requested: Callable[[], str | None],
         on_trial: Callable[[int, int], None],
+        timing_self_test: Mapping[str, Any] | None = None,
     ) -> SessionOutcome:
         """Play the games that are left; see `run_captain_session`."""
         resumes, identity = self.identity.resumes, self.identity
@@ -156,7 +158,7 @@ class CaptainSession:
             screens=self.study.screens.with_key_labels(apparatus.key_labels()),
             apparatus=apparatus,
             log=log,
-            header=self._header(apparatus, apparatus_settings, started),
+            header=self._header(apparatus, apparatus_settings, started, timing_self_test),
             seed=identity.seed,
             players=(identity.participant_id, *identity.others),
             first_game=resumes.n_trials if resumes else 0,
@@ -165,14 +167,18 @@ class CaptainSession:
         )
 
     def _header(
-        self, apparatus: Apparatus, apparatus_settings: ApparatusSettings, started: datetime | None
+        self,
+        apparatus: Apparatus,
+        apparatus_settings: ApparatusSettings,
+        started: datetime | None,
+        timing_self_test: Mapping[str, Any] | None,
     ) -> dict[str, Any]:
         settings, identity = self.study.settings, asdict(self.identity)
         if identity["resumes"] is not None:
             # What is counted here are games.
             identity["resumes"]["n_games"] = identity["resumes"].pop("n_trials")
         return {
-            **header_start(settings, apparatus, apparatus_settings, identity),
+            **header_start(settings, apparatus, apparatus_settings, identity, timing_self_test),
             "game": {"name": GAME, "games": settings.games_json()},
             "plan_sha256": self.study.plan_sha256(self.identity.seed),
             "n_games_planned": len(settings.blocks),

@@ -12,10 +12,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from ghostblitz_task.captain.settings import COLOURS, CaptainSettings, Corner, DeckMode, ReturnsTo
-from ghostblitz_task.config import Key, Name, Settings, StudyInfo, load_settings
+from ghostblitz_task.config import StudyInfo
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.games import suggestion
 from ghostblitz_task.palettes import load_palette
+from ghostblitz_task.settings_files import Key, Name, Settings, load_settings
 
 __all__ = ["GAME", "CaptainResponses", "CaptainStudySettings", "GameBlock", "load_captain_study"]
 

@@ -63,7 +63,9 @@ def run(
         language=language,
     )
     with progress("trials") as on_trial:
-        path, outcome = run_study(request, on_trial=on_trial)
+        path, outcome = run_study(
+            request, on_trial=on_trial, say=lambda text: typer.echo(text, err=True)
+        )
     typer.echo(f"{outcome.status} after {outcome.n_trials} {outcome.unit}")
     typer.echo(f"log: {path}")
 

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from Xlib import X, display
 from Xlib.ext import xtest
 
+from ghostblitz_task.apparatus_settings import PatchCorner
 from ghostblitz_task.errors import ApparatusError, GhostBlitzError
 from ghostblitz_task.robot.script import Action, Tap
 from ghostblitz_task.robot.watching import FileWatcher, ServerWatcher, Sight, Watcher
@@ -49,16 +50,19 @@ class RobotSettings:
     Attributes
     ----------
     patch_px : int
-        Side of the square in the window's lower left corner.
+        Side of a square that lies within the patch in the window's corner.
     picture : str or None
         The file that is Xvfb's picture; null to look through the server.
     log : str
         Where the robot writes what it saw and did, one JSON object per line.
+    patch_corner : str
+        Which corner the patch is in.
     """
 
     patch_px: int
     picture: str | None
     log: str
+    patch_corner: PatchCorner = "lower-left"
 
 
 class _Robot:
@@ -151,7 +155,7 @@ def play(settings: RobotSettings, actions: Iterable[Action]) -> None:
         If no window appears, or the screen does not do what the script expects.
     """
     server = display.Display()
-    x_px, y_px = _patch_centre(server, settings.patch_px)
+    x_px, y_px = _patch_centre(server, settings)
     watcher: Watcher
     if settings.picture is not None:
         watcher = FileWatcher(Path(settings.picture), x_px, y_px)
@@ -169,7 +173,7 @@ def play(settings: RobotSettings, actions: Iterable[Action]) -> None:
         Path(settings.log).write_text(lines, encoding="utf-8")
 
 
-def _patch_centre(server: Any, patch_px: int) -> tuple[int, int]:
+def _patch_centre(server: Any, settings: RobotSettings) -> tuple[int, int]:
     """Wait for the window and return the middle of its patch, in pixels of the screen."""
     give_up_s = time.monotonic() + _WINDOW_TIMEOUT_S
     while time.monotonic() < give_up_s:
@@ -177,8 +181,11 @@ def _patch_centre(server: Any, patch_px: int) -> tuple[int, int]:
         if window is not None:
             geometry = window.get_geometry()
             corner = window.translate_coords(server.screen().root, 0, 0)
-            x_px, y_px = -corner.x, -corner.y
-            return x_px + patch_px // 2, y_px + geometry.height - patch_px // 2
+            inset_px = settings.patch_px // 2
+            right, up = (settings.patch_corner.endswith("right"), settings.patch_corner[0] == "u")
+            x_px = geometry.width - inset_px if right else inset_px
+            y_px = inset_px if up else geometry.height - inset_px
+            return x_px - corner.x, y_px - corner.y
         time.sleep(0.05)
     raise ApparatusError(f"no window appeared within {_WINDOW_TIMEOUT_S:.0f} s")
 

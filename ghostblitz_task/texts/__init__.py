@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from ghostblitz_task.config import Settings, load_settings
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.games import suggestion
+from ghostblitz_task.settings_files import Settings, load_settings
 
 __all__ = [
     "CaptainPage",

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from small_study import make_screens, study_table
 
-from ghostblitz_task.config import StudySettings, validate_settings
+from ghostblitz_task.config import StudySettings
 from ghostblitz_task.games import GameSettings, make_game
 from ghostblitz_task.schema import COLUMNS
+from ghostblitz_task.settings_files import validate_settings
 from ghostblitz_task.studies import Study, simulate_study
 
 MakeTrials = Callable[[Iterable[Mapping[str, Any]]], pd.DataFrame]

@@ -15,10 +15,10 @@ from ghostblitz_task.apparatus.simulated import VirtualApparatus
 from ghostblitz_task.captain.loop import run_captain_session
 from ghostblitz_task.captain.screens import CaptainScreens, CaptainView
 from ghostblitz_task.captain.study_settings import CaptainStudySettings
-from ghostblitz_task.config import validate_settings
 from ghostblitz_task.errors import ApparatusError
 from ghostblitz_task.screens import Screen
 from ghostblitz_task.session import SessionOutcome
+from ghostblitz_task.settings_files import validate_settings
 from ghostblitz_task.texts import load_texts
 
 COLOUR_KEYS = {"red": "d", "green": "f", "blue": "j", "yellow": "k"}

@@ -15,6 +15,7 @@ import pytest
 from captain_games import COLOUR_KEYS, Do, ScriptedGame, make_settings, study_table, write_study
 
 from ghostblitz_task.apparatus import Apparatus
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.captain.board import Board, Props
 from ghostblitz_task.captain.deck import DIE_SIDE
 from ghostblitz_task.captain.events import DieSpot
@@ -22,7 +23,6 @@ from ghostblitz_task.captain.screens import CaptainScreens
 from ghostblitz_task.captain.settings import COLOURS, CORNERS, CaptainSettings
 from ghostblitz_task.captain.study_settings import DeckOfCaptain
 from ghostblitz_task.captain.table import DeckView
-from ghostblitz_task.config import ApparatusSettings
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.palettes import load_palette
 from ghostblitz_task.screen_elements import WRAP_DEG, Drawing, Words, box_of

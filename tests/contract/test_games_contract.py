@@ -14,7 +14,7 @@ from small_study import study_table
 
 from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_task.cards import Card
-from ghostblitz_task.config import StudySettings, validate_settings
+from ghostblitz_task.config import StudySettings
 from ghostblitz_task.deck import DECK_KINDS, build_deck, legal_stimuli, levels
 from ghostblitz_task.errors import CardError, ConfigError
 from ghostblitz_task.games import Game, GameSettings, Outcome, Response, available_games, make_game
@@ -22,6 +22,7 @@ from ghostblitz_task.participants import make_participant
 from ghostblitz_task.schema import column
 from ghostblitz_task.scoring import chosen_hat_moves, replay_trials
 from ghostblitz_task.screens import Screens
+from ghostblitz_task.settings_files import validate_settings
 from ghostblitz_task.studies import Study, simulate_study
 from ghostblitz_task.texts import load_texts
 from ghostblitz_task.trial_log import read_log

@@ -12,7 +12,8 @@ from small_study import GRAB_KEYS, SHOUT_KEYS, make_screens, make_settings, stud
 
 from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_task.apparatus import DeviceEvent
-from ghostblitz_task.config import ApparatusSettings, StudySettings, validate_settings
+from ghostblitz_task.apparatus_settings import ApparatusSettings
+from ghostblitz_task.config import StudySettings
 from ghostblitz_task.design import plan_session
 from ghostblitz_task.games import GameSettings, make_game
 from ghostblitz_task.rounds import make_company
@@ -21,6 +22,7 @@ from ghostblitz_task.scoring import Score
 from ghostblitz_task.screens import Screen
 from ghostblitz_task.session import run_session
 from ghostblitz_task.session_header import SessionIdentity
+from ghostblitz_task.settings_files import validate_settings
 from ghostblitz_task.studies import Study, simulate_study
 from ghostblitz_task.trial_log import TrialLog, read_log
 

@@ -16,11 +16,11 @@ import pytest
 from PIL import Image
 
 from ghostblitz_analysis.captain.dataset import load_captain_dataset
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.captain.game import game_rng
 from ghostblitz_task.captain.settings import COLOURS
 from ghostblitz_task.captain.study import CaptainStudy
 from ghostblitz_task.captain.table import CaptainTable
-from ghostblitz_task.config import ApparatusSettings
 from ghostblitz_task.robot.watching import FileWatcher, Sight
 from ghostblitz_task.studies import open_study
 from ghostblitz_task.trial_log import RunLog, log_path, read_log

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ghostblitz_task.config import ApparatusSettings
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.virtual_display import VirtualDisplay
 from tests.screen.short_study import write_study
 
@@ -24,7 +24,7 @@ def run_in_window(folder: Path, body: str) -> str:
 import sys
 from pathlib import Path
 import numpy as np
-from ghostblitz_task.config import ApparatusSettings
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.errors import GhostBlitzError
 from ghostblitz_task.studies import open_study
 from ghostblitz_task.apparatus.psychopy_window import PsychoPyApparatus
@@ -268,3 +268,49 @@ def test_defaults_are_the_whole_screen_and_timed_keys():
     assert settings.fullscreen
     assert settings.key_backend == "ptb"
     assert not settings.allow_polled_keys
+
+
+@pytest.mark.parametrize("corner", ["lower-left", "lower-right", "upper-left", "upper-right"])
+def test_patch_stands_in_the_corner_of_the_settings(folder, xvfb, corner):
+    run_in_window(
+        folder,
+        f"""
+        from ghostblitz_task.virtual_display import VirtualDisplay
+        window = open_window(patch_corner={corner!r}, patch_deg=2.0)
+        window.prepare([card])
+        for _ in range(3):
+            window.present(card)
+        shown = VirtualDisplay("", Path({str(xvfb.picture)!r})).pixels()
+        np.save({str(folder / "shown.npy")!r}, shown)
+        window.close()
+        """,
+    )
+    pixels = np.load(folder / "shown.npy")
+    rows = slice(0, 40) if corner.startswith("upper") else slice(-40, None)
+    columns = slice(0, 40) if corner.endswith("left") else slice(-40, None)
+    # 2 degrees at 60 cm are 2.09 cm of 53 cm: 50 of 1280 pixels.
+    assert (pixels[rows, columns] == 255).all()
+    white = (pixels == 255).all(axis=-1)
+    edges = [white[:40, :40], white[:40, -40:], white[-40:, :40], white[-40:, -40:]]
+    assert sum(bool(edge.any()) for edge in edges) == 1
+
+
+def test_patch_of_no_size_is_left_out(folder, xvfb):
+    run_in_window(
+        folder,
+        f"""
+        from ghostblitz_task.virtual_display import VirtualDisplay
+        window = open_window(patch_deg=0)
+        window.prepare([card])
+        for _ in range(3):
+            window.present(card)
+        shown = VirtualDisplay("", Path({str(xvfb.picture)!r})).pixels()
+        np.save({str(folder / "shown.npy")!r}, shown)
+        print(window.describe()["patch_corner"])
+        window.close()
+        """,
+    )
+    pixels = np.load(folder / "shown.npy")
+    corner = pixels[-40:, :40]
+    assert (corner == corner[0, 0]).all()
+    assert tuple(corner[0, 0]) != (255, 255, 255)

@@ -9,10 +9,11 @@ from typing import Any
 from small_study import study_table
 
 from ghostblitz_task.cards import is_clock_time
-from ghostblitz_task.config import KEY_NAMES, StudySettings, validate_settings
+from ghostblitz_task.config import StudySettings
 from ghostblitz_task.deck import legal_stimuli
 from ghostblitz_task.games import Game, GameSettings, make_game
 from ghostblitz_task.screens import Screen, Screens
+from ghostblitz_task.settings_files import KEY_NAMES, validate_settings
 from ghostblitz_task.texts import load_texts
 
 _ADDED = ("mirror", "owl", "mirror-owl")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ghostblitz_task.apparatus import DeviceEvent
+from ghostblitz_task.apparatus import DeviceEvent, MarkerSink
 from ghostblitz_task.errors import ApparatusError
 from ghostblitz_task.screens import Screen
 
@@ -61,6 +61,7 @@ class ScriptedApparatus:
     fails_at: Callable[[Screen, int], bool] = lambda _screen, _n_frames: False
     frames_missed: Callable[[Screen, int], int] = lambda _screen, _n_frames: 0
     refresh_hz: float = 60.0
+    markers: MarkerSink | None = None
     screens: list[Screen] = field(default_factory=list)
     delivered: list[DeviceEvent] = field(default_factory=list)
     prepared: list[Screen] = field(default_factory=list)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ghostblitz_task.config import StudySettings, validate_settings
+from ghostblitz_task.config import StudySettings
 from ghostblitz_task.games import CardGame, GameSettings, Stimulus, make_game
 from ghostblitz_task.screens import Screens
+from ghostblitz_task.settings_files import validate_settings
 from ghostblitz_task.texts import load_texts
 
 ITEM_COLOURS = {"ghost": "white", "chair": "red", "bottle": "green", "book": "blue",

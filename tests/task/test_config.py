@@ -15,16 +15,10 @@ from pydantic import BaseModel
 from small_study import GRAB_KEYS, SHOUT_KEYS, make_settings, study_table
 
 from ghostblitz_task import config
-from ghostblitz_task.config import (
-    ApparatusSettings,
-    StudySettings,
-    load_apparatus,
-    load_settings,
-    load_study,
-    read_toml,
-    validate_settings,
-)
+from ghostblitz_task.apparatus_settings import ApparatusSettings, load_apparatus
+from ghostblitz_task.config import StudySettings, load_study
 from ghostblitz_task.errors import ConfigError
+from ghostblitz_task.settings_files import load_settings, read_toml, validate_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 

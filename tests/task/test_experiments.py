@@ -13,13 +13,8 @@ from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_analysis.pipeline import analyze_dataset
 from ghostblitz_analysis.settings import AnalysisSettings
 from ghostblitz_task.card_studies import open_card_study
-from ghostblitz_task.config import (
-    StudySettings,
-    load_settings,
-    load_study,
-    read_toml,
-    validate_settings,
-)
+from ghostblitz_task.config import StudySettings, load_study
+from ghostblitz_task.settings_files import load_settings, read_toml, validate_settings
 from ghostblitz_task.studies import open_study, simulate_study
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"

@@ -18,7 +18,7 @@ from small_study import (
 )
 
 from ghostblitz_task.apparatus import DeviceEvent
-from ghostblitz_task.config import ApparatusSettings
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.rounds import RIVAL, RivalDescription, first_table, make_company, replay_rounds
 from ghostblitz_task.scoring import chosen_hat_moves

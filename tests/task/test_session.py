@@ -17,7 +17,7 @@ from scripted_apparatus import FRAME_S, ScriptedApparatus, click, press, release
 from small_study import GRAB_KEYS, SHOUT_KEYS, make_screens, make_settings, study_table
 
 from ghostblitz_task.apparatus import DeviceEvent
-from ghostblitz_task.config import ApparatusSettings
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.design import plan_session
 from ghostblitz_task.errors import ApparatusError, LogError
 from ghostblitz_task.scoring import TrialFacts, score_trial

@@ -16,7 +16,7 @@ from scripted_apparatus import ScriptedApparatus, tap
 from small_study import SPOOKY_GRAB_KEYS, SPOOKY_SHOUT_KEYS, make_screens, make_settings
 
 from ghostblitz_task.apparatus import DeviceEvent
-from ghostblitz_task.config import ApparatusSettings
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.deck import build_deck, legal_stimuli
 from ghostblitz_task.design import plan_session
 from ghostblitz_task.errors import CardError, ConfigError

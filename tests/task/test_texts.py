@@ -13,10 +13,11 @@ from drawn_studies import PLAYED_FOR, VARIANTS, drawn_screens, self_paced_screen
 
 from ghostblitz_task import texts
 from ghostblitz_task.cards import is_clock_time
-from ghostblitz_task.config import BlockSettings, load_settings
+from ghostblitz_task.config import BlockSettings
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.games import GameSettings, available_games, make_game
 from ghostblitz_task.screens import Words
+from ghostblitz_task.settings_files import load_settings
 from ghostblitz_task.texts import Texts, available_languages, load_texts
 
 if sys.version_info >= (3, 11):

@@ -28,6 +28,7 @@ from ghostblitz_analysis.result_folders import (
     path_sha256,
     replacing,
 )
+from ghostblitz_analysis.self_tests import self_test_part
 from ghostblitz_analysis.summary import rows_of
 from ghostblitz_analysis.wording import count_of, source_note
 from ghostblitz_task.errors import DatasetError
@@ -119,6 +120,9 @@ def _record(result: CaptainResult) -> dict[str, Any]:
             "n_runs": len(dataset.runs),
             "runs_sha256": {run.file: run.sha256 for run in dataset.runs},
             "notes": list(dataset.notes),
+            "timing_self_tests": [
+                test.to_json() for test in self_test_part(dataset.path, dataset.runs).tests
+            ],
         },
         "settings": result.settings.model_dump(mode="json"),
         "settings_sha256": result.settings.sha256,

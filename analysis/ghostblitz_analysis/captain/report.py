@@ -14,6 +14,7 @@ from ghostblitz_analysis.captain.settings import CaptainAnalysisSettings
 from ghostblitz_analysis.card_examples import inline_svg
 from ghostblitz_analysis.page_templates import page_templates
 from ghostblitz_analysis.report_tables import MAX_ROWS, ReportTable
+from ghostblitz_analysis.self_tests import self_test_part
 from ghostblitz_analysis.summary import rows_of
 from ghostblitz_analysis.wording import (
     MISSING,
@@ -81,6 +82,7 @@ def render_captain_report(result: CaptainResult, figures_svg: Mapping[str, str])
             runs=_runs_table(dataset),
             settings_json=json.dumps(settings.model_dump(mode="json"), indent=2),
             any_clipped=_any_clipped(measures),
+            self_tests=self_test_part(dataset.path, dataset.runs),
             mouse_of_person=_mouse_of_person(dataset),
             teams=bool((dataset.games["n_players"] > 1).any()),
             to_middle="middle" in dataset.returns_to,

@@ -11,13 +11,16 @@ from typing import Any
 
 from ghostblitz_analysis.captain.facts import GameFollower, differs
 from ghostblitz_analysis.log_tables import RunInfo
+from ghostblitz_analysis.marker_checks import check_captain_markers
 from ghostblitz_analysis.record_values import check_values, shown
+from ghostblitz_analysis.self_test_quotes import quoted_self_test
 from ghostblitz_task.captain.reading import captain_key_meanings
 from ghostblitz_task.captain.settings import COLOURS
 from ghostblitz_task.captain.study import games_sha256
 from ghostblitz_task.captain.study_settings import GAME, CaptainStudySettings
-from ghostblitz_task.config import validate_settings
 from ghostblitz_task.errors import ConfigError, DatasetError
+from ghostblitz_task.event_meanings import as_buttons, is_button
+from ghostblitz_task.settings_files import validate_settings
 from ghostblitz_task.trial_log import RunLog, file_sha256, read_log
 
 __all__ = ["CHANGE_COLUMNS", "CaptainRun", "is_captain_log", "read_captain_run"]
@@ -100,6 +103,7 @@ def read_captain_run(path: Path) -> CaptainRun:
     _check_events(log, settings)
     turns, games, changes = _follow(log, settings)
     _check_end(log, len(turns), len(games))
+    check_captain_markers(log)
     return CaptainRun(
         info=_info(log, turns, settings),
         turns=tuple(turns),
@@ -177,7 +181,8 @@ def _check_events(log: RunLog, settings: CaptainStudySettings) -> None:
             if device == "pointer":
                 continue
             meaning = meanings.get(str(key), ("other_keys", None, None, None))
-            expected = (meaning[0], meaning[2])
+            kind = as_buttons(meaning[0]) if is_button(str(device)) else meaning[0]
+            expected = (kind, meaning[2])
             for name, value in zip(("device", "answer"), expected, strict=True):
                 if event.get(name) != value:
                     source = f"by the settings, key {shown(key)} gives"
@@ -352,6 +357,7 @@ def _info(log: RunLog, turns: list[Row], settings: CaptainStudySettings) -> RunI
         resumes_n_trials=resumes.get("n_games"),
         display_synchronised=_flag(apparatus, "display_synchronised"),
         keys_polled=_flag(apparatus, "keys_polled"),
+        self_test=quoted_self_test(header, f"{log.path}, line 1 (header)"),
     )
 
 

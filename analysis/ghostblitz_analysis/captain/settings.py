@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from ghostblitz_analysis.settings import ANALYSIS_FILE
-from ghostblitz_task.config import Settings, load_settings
+from ghostblitz_task.settings_files import Settings, load_settings
 
 __all__ = ["CaptainAnalysisSettings", "load_analysis"]
 

@@ -19,11 +19,12 @@ from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_analysis.importing import import_table
 from ghostblitz_task import __version__
 from ghostblitz_task.cards import Card, Picture
-from ghostblitz_task.config import StudySettings, validate_settings
+from ghostblitz_task.config import StudySettings
 from ghostblitz_task.design import Plan, plan_session
 from ghostblitz_task.errors import CardError, GhostBlitzError
 from ghostblitz_task.games import base_rule
 from ghostblitz_task.scoring import TrialEvent, TrialFacts, score_trial
+from ghostblitz_task.settings_files import validate_settings
 from ghostblitz_task.trial_log import FORMAT, TrialLog, file_sha256, log_path
 from tests.analysis.loading.played_logs import FIRST, RIVAL, both, for_two, play, study_of, wrong_at
 

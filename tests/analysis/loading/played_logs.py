@@ -11,7 +11,7 @@ from scripted_apparatus import ScriptedApparatus, tap
 from small_study import GRAB_KEYS, SPOOKY_GRAB_KEYS, SPOOKY_SHOUT_KEYS, make_screens, make_settings
 
 from ghostblitz_task.apparatus import DeviceEvent
-from ghostblitz_task.config import ApparatusSettings
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.screens import Screen
 from ghostblitz_task.studies import Study, log_session, new_identity, resume_identity
 from ghostblitz_task.trial_log import read_log

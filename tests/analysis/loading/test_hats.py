@@ -11,7 +11,7 @@ import pytest
 
 from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_task.apparatus.simulated import SimulatedApparatus
-from ghostblitz_task.config import ApparatusSettings
+from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.games import GameState
 from ghostblitz_task.participants import make_participant

@@ -12,9 +12,9 @@ import pytest
 from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_analysis.importing import ImportReport, import_table
 from ghostblitz_analysis.mapping import Mapping
-from ghostblitz_task.config import load_settings, read_toml
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.schema import COLUMNS
+from ghostblitz_task.settings_files import load_settings, read_toml
 from tests.analysis.loading.plain_tables import DIRECT, PLAIN, plain
 
 ROOT = Path(__file__).parents[3]

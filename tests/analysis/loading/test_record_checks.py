@@ -90,6 +90,65 @@ def test_event_that_means_something_else_by_the_settings_is_refused(
         load_dataset(two_blocks)
 
 
+PADS = [{"kind": "serial", "port": "COM3", "polled": False}]
+
+
+def answer_by_button(log: Path, edit_log: Edit, pads: object, **changes: object) -> None:
+    def press(record):
+        record["response_device"] = "grab_buttons"
+        for event in record["events"]:
+            event.update({"device": "grab_buttons", "code": 49})
+        record["events"][1].update(changes)  # The release is not scored.
+
+    edit_log(log, EIGHTH_TRIAL, press)
+    edit_log(log, 0, lambda record: record["apparatus"].update(response_pads=pads))
+
+
+def test_button_of_a_pad_answers_like_the_key_it_stands_for(two_blocks, edit_log: Edit):
+    answer_by_button(two_blocks, edit_log, PADS)
+    trials = load_dataset(two_blocks).trials
+    assert trials["response_device"].tolist().count("grab_buttons") == 1
+    assert trials.loc[7, "response_device"] == "grab_buttons"
+
+
+@pytest.mark.parametrize(
+    ("pads", "changes", "message"),
+    [
+        (
+            [],
+            {},
+            r'device is "grab_buttons", but apparatus\.response_pads of the header has no pad',
+        ),
+        (None, {}, r"apparatus\.response_pads is null, but is a list of tables"),
+        (PADS, {"key": "pad-1:x"}, r'device is "grab_buttons", but by .* gives "other_buttons"'),
+        (PADS, {"device": "shout_buttons"}, r'"shout_buttons", but by .* gives "grab_buttons"'),
+    ],
+)
+def test_button_that_the_header_or_the_settings_deny_is_refused(
+    two_blocks, edit_log: Edit, pads, changes, message
+):
+    answer_by_button(two_blocks, edit_log, pads, **changes)
+    with pytest.raises(DatasetError, match=message):
+        load_dataset(two_blocks)
+
+
+@pytest.mark.parametrize("polled", [False, True])
+def test_buttons_may_look_the_same_only_where_they_share_the_time_of_a_poll(
+    two_blocks, edit_log: Edit, polled
+):
+    def again(record):
+        record["events"] += record["events"]
+        record["n_events"] *= 2
+
+    answer_by_button(two_blocks, edit_log, [{**PADS[0], "polled": polled}])
+    edit_log(two_blocks, EIGHTH_TRIAL, again)
+    if polled:
+        assert len(load_dataset(two_blocks).trials) == 12
+    else:
+        with pytest.raises(DatasetError, match=r"an event stands in one record, once"):
+            load_dataset(two_blocks)
+
+
 def test_event_in_two_records_is_refused(two_blocks, edit_log: Edit):
     event = records_of(two_blocks)[EIGHTH_TRIAL]["events"][1]
     edit_log(two_blocks, END, lambda record: record.update(events=[event]))

@@ -1,0 +1,177 @@
+"""Settings from TOML, validated whole before anything opens."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from ghostblitz_task.errors import ConfigError
+from ghostblitz_task.games import suggestion
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+__all__ = [
+    "KEY_NAMES",
+    "Key",
+    "Name",
+    "Settings",
+    "load_settings",
+    "read_toml",
+    "validate_settings",
+]
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+
+
+def _known_key(name: str) -> str:
+    if name not in KEY_NAMES:
+        raise ValueError(f"{name!r} is the name of no key{suggestion(name, KEY_NAMES)}")
+    return name
+
+
+#: As PsychoPy names keys, by their place on a US keyboard.
+KEY_NAMES = frozenset(
+    [
+        *"abcdefghijklmnopqrstuvwxyz0123456789",
+        *(f"f{n}" for n in range(1, 20)),
+        *(f"num_{n}" for n in range(10)),
+        *("num_add", "num_decimal", "num_divide", "num_enter", "num_equal", "num_multiply"),
+        *("num_subtract", "numlock", "apostrophe", "backslash", "backspace", "bracketleft"),
+        *("bracketright", "capslock", "comma", "delete", "down", "end", "equal", "escape"),
+        *("function", "grave", "home", "insert", "lalt", "lcommand", "lctrl", "left", "less"),
+        *("loption", "lshift", "lwindows", "menu", "minus", "pagedown", "pageup", "pause"),
+        *("period", "pound", "quoteleft", "ralt", "rcommand", "rctrl", "return", "right"),
+        *(
+            "roption",
+            "rshift",
+            "rwindows",
+            "scrolllock",
+            "semicolon",
+            "slash",
+            "space",
+            "tab",
+            "up",
+        ),
+    ]
+)
+Key = Annotated[str, AfterValidator(_known_key)]
+
+
+class Settings(BaseModel):
+    """Frozen settings that refuse what they do not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+SettingsType = TypeVar("SettingsType", bound=Settings)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises
+    ------
+    ConfigError
+        If it is missing, not UTF-8, or no TOML; with line and column.
+    """
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text: {error.reason}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from error
+
+
+def load_settings(
+    path: Path, model: type[SettingsType], *, overrides: Mapping[str, Any] | None = None
+) -> SettingsType:
+    """Read settings of a kind from a TOML file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    model : type of Settings
+        What it is to hold.
+    overrides : mapping, optional
+        Values from the command line, by dotted key path.
+
+    Raises
+    ------
+    ConfigError
+        Naming the file and the key path of the first fault; an unknown key names the nearest
+        known one.
+    """
+    return validate_settings(read_toml(path), model, where=str(path), overrides=overrides)
+
+
+def validate_settings(
+    table: Mapping[str, Any],
+    model: type[SettingsType],
+    *,
+    where: str,
+    overrides: Mapping[str, Any] | None = None,
+) -> SettingsType:
+    """Validate settings that were read already, as `load_settings` does."""
+    merged = json.loads(json.dumps(table, default=str))
+    for key_path, value in (overrides or {}).items():
+        *parents, last = key_path.split(".")
+        place = merged
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value
+    try:
+        # From JSON, since lists are then taken for tuples while nothing else is made to fit.
+        return model.model_validate_json(json.dumps(merged), strict=True)
+    except ValidationError as error:
+        raise ConfigError(f"{where}: {_in_words(error, model)}") from error
+
+
+def _in_words(error: ValidationError, model: type[Settings]) -> str:
+    faults = error.errors(include_url=False)
+    # A misspelt key also leaves the right one missing: name the spelling.
+    first = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
+    key_path = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(model, first["loc"][:-1])
+        text = f"{key_path} is not a setting{suggestion(str(first['loc'][-1]), known)}"
+        text += "" if "did you mean" in text else f"; there are {', '.join(known)}"
+    elif first["type"] == "missing":
+        text = f"{key_path} is missing"
+    elif first["type"] == "value_error":
+        message = str(first["ctx"]["error"])
+        text = f"{key_path}: {message}" if key_path else message
+    else:
+        message = first["msg"][0].lower() + first["msg"][1:]
+        text = f"{key_path}: {message}, but it is {_short(first['input'])}"
+    more = len(faults) - 1
+    return text + (f" (and {more} more)" if more else "")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _known_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """Follow a fault's location down the models and list the keys that stand there."""
+    for part in location:
+        if isinstance(part, int):
+            continue
+        annotation = model.model_fields[part].annotation
+        inner = [annotation, *get_args(annotation)]
+        models = [a for a in inner if isinstance(a, type) and issubclass(a, BaseModel)]
+        if not models:
+            return []
+        model = models[0]
+    return list(model.model_fields)
