@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from PIL import Image
 from psychopy import visual
 from psychopy.tools.monitorunittools import deg2pix
 
+from ghostblitz_task.apparatus.picture_pieces import Piece, pieces_of
 from ghostblitz_task.apparatus_settings import PatchCorner
 from ghostblitz_task.drawing import FONT, FONT_FAMILY, Palette, render_rgba
 from ghostblitz_task.screens import Bar, Drawing, Element, Line, Patch, Screen, Words
 
 __all__ = ["StimulusStore"]
+
+# Each picture costs as much as some hundred thousand pixels.
+_LEAST_GAP_DEG = 0.6
 
 _PATCH_TONES: Mapping[Patch, str] = {
     "off": "#000000",
@@ -45,7 +50,7 @@ class StimulusStore:
         self._monitor = window.monitor
         self._palette = palette
         self._stimuli: dict[Element, list[Any]] = {}
-        self._tables: dict[tuple[Element, ...], Any] = {}
+        self._tables: dict[tuple[Element, ...], list[Any]] = {}
         self._moving: dict[Drawing, Any] = {}
         self._px_per_deg = float(deg2pix(1.0, self._monitor))
         self._patches = {
@@ -58,7 +63,7 @@ class StimulusStore:
         """Render what these screens show and no earlier screen did."""
         for screen in screens:
             if screen.table and screen.table not in self._tables:
-                self._tables[screen.table] = self._picture_of(screen.table)
+                self._tables[screen.table] = self._pictures_of(screen.table)
             for element in screen.elements:
                 if element not in self._stimuli:
                     self._stimuli[element] = self._render(element)
@@ -69,7 +74,8 @@ class StimulusStore:
     def draw(self, screen: Screen) -> None:
         """Draw a screen that was prepared; one that was not is our bug (`KeyError`)."""
         if screen.table:
-            self._tables[screen.table].draw()
+            for picture in self._tables[screen.table]:
+                picture.draw()
         for element in screen.elements:
             for stimulus in self._stimuli[element]:
                 stimulus.draw()
@@ -82,10 +88,30 @@ class StimulusStore:
         if self._patches:
             self._patches[screen.patch].draw()
 
-    def _picture_of(self, table: Sequence[Element]) -> Any:
-        """Draw what lies on the table once, and keep it as one texture."""
+    def _pictures_of(self, table: Sequence[Element]) -> list[Any]:
+        """Draw what lies on the table once, and keep it as few and small pictures.
+
+        A picture of the whole window would have to be drawn whole: without a graphics card most
+        of a frame's time.
+        """
         stimuli = [stimulus for element in table for stimulus in self._render(element)]
-        return visual.BufferImageStim(self._window, stim=stimuli)
+        whole = visual.BufferImageStim(self._window, stim=stimuli).image.convert("RGB")
+        pixels = np.asarray(whole)
+        pieces = pieces_of(pixels, ground=pixels[0, 0], gap_px=self._pixels(_LEAST_GAP_DEG))
+        return [self._picture(whole, piece) for piece in pieces]
+
+    def _picture(self, whole: Image.Image, piece: Piece) -> Any:
+        width_px, height_px = whole.size
+        return visual.ImageStim(
+            self._window,
+            image=whole.crop((piece.left, piece.top, piece.right, piece.bottom)),
+            units="pix",
+            size=(piece.right - piece.left, piece.bottom - piece.top),
+            pos=(
+                (piece.left + piece.right - width_px) / 2,
+                (height_px - piece.top - piece.bottom) / 2,
+            ),
+        )
 
     def _render(self, element: Element) -> list[Any]:
         if isinstance(element, Drawing):
