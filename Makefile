@@ -1,12 +1,14 @@
 # The project's commands. The work of set-up is in .ci/setup.sh; each command does it first,
 # which costs nothing once it is done.
 .POSIX:
-.PHONY: help setup demo test test-quick lint check lock clean FORCE
+.PHONY: help setup demo test test-quick soak bench-timing lint check lock clean FORCE
 
 PYTHON = .venv/bin/python
 STAMP = .venv/.ghostblitz-setup
 DEMO_ARGS =
 PYTEST_ARGS =
+SOAK_ARGS =
+BENCH_ARGS =
 export LOCK_ARGS =
 
 help:
@@ -14,6 +16,8 @@ help:
 	@echo '                 DEMO_ARGS=--human: you play'
 	@echo 'make test        all tests'
 	@echo 'make test-quick  the tests that need no screen and little time'
+	@echo 'make soak        long sessions: memory, drift, lost events (half an hour)'
+	@echo 'make bench-timing  our RTs against those of its peers; docs/timing-bench.md (35 minutes)'
 	@echo 'make lint        style, types and layers'
 	@echo 'make check       lint and test: what CI runs'
 	@echo 'make setup       only the set-up'
@@ -40,6 +44,15 @@ else
 	$(PYTHON) -m pytest $(PYTEST_ARGS)
 endif
 
+# Half an hour; the rest of the machine should be idle.
+soak: setup
+	$(PYTHON) -m tests.soak $(SOAK_ARGS)
+
+# Half an hour and more; nothing else should run on the machine.
+bench-timing: setup
+	@sh tests/bench/setup.sh
+	@$(PYTHON) -m tests.bench $(BENCH_ARGS)
+
 test-quick: setup
 	$(PYTHON) -m pytest -n 2 -m 'not slow and not screen' $(PYTEST_ARGS)
 
@@ -57,5 +70,5 @@ lock:
 	@sh .ci/setup.sh lock
 
 clean:
-	rm -rf .venv .venv.old .uv .setup.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .grimp_cache dist
+	rm -rf .venv .venv.old .uv .setup.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .grimp_cache .bench dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

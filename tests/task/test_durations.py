@@ -31,6 +31,9 @@ from ghostblitz_task.screens import Screen
 from ghostblitz_task.session import run_session
 from ghostblitz_task.session_header import SessionIdentity
 
+# Whole sessions at every rate; what a session does at 60 Hz is in test_session.py.
+pytestmark = pytest.mark.slow
+
 # Film and television as they are and rounded, the usual ones, and the fastest on sale.
 RATES_HZ = [24000 / 1001, 23.976, 60000 / 1001, 59.94, 60.0, 75.0, 120.0, 144.0, 165.0, 240.0]
 RATES_HZ += [500.0]
