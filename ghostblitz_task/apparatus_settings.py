@@ -81,7 +81,7 @@ class PadSettings(Settings):
     protocol: Literal["characters", "state"] = "characters"
     device_class: str | None = None
     device_arguments: dict[str, Any] = Field(default_factory=dict)
-    device_reports_releases: bool = True
+    device_reports_releases: bool = False
 
     @model_validator(mode="after")
     def _has_what_its_kind_needs(self) -> PadSettings:
@@ -92,6 +92,11 @@ class PadSettings(Settings):
             raise ValueError(f'a pad of kind "{self.kind}" needs {needed}')
         if getattr(self, other) is not None:
             raise ValueError(f'{other} is not for a pad of kind "{self.kind}"')
+        of_psychopy = ("device_arguments", "device_reports_releases")
+        of_serial = ("baud", "protocol")
+        for name in of_serial if self.kind == "psychopy" else of_psychopy:
+            if name in self.model_fields_set:
+                raise ValueError(f'{name} is not for a pad of kind "{self.kind}"')
         if len(set(self.buttons.values())) < len(self.buttons):
             raise ValueError("buttons: two buttons stand for the same key")
         for released, pressed in self.releases.items():
@@ -163,6 +168,11 @@ class MarkerSettings(Settings):
                 raise ValueError(
                     f"codes: {name!r} is no marker; there are {', '.join(MARKER_CODES)}"
                 )
+        names: dict[int, str] = {}
+        for name, code in {**MARKER_CODES, **self.codes}.items():
+            if code in names:
+                raise ValueError(f"codes: {names[code]!r} and {name!r} would both be {code}")
+            names[code] = name
         return self
 
 

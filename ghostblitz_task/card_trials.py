@@ -142,12 +142,12 @@ class CardTrials:
         marking.begin_trial(trial.trial_index, fixation_s, self.presenter.events)
         try:
             self.presenter.hold(look.fixation, from_s=fixation_s, duration_s=trial.foreperiod_s)
-            facts = self._await_response(card, fixation_s, record)
+            facts, frames_s = self._await_response(card, fixation_s, record)
         except (QuitRequested, ApparatusError):
             events = self.presenter.take_events()
             self.log.append("interrupted", {**record, "events": events, **marking.take()})
             raise
-        stopped = self._after_response(facts, stimulus, block, record, look)
+        stopped = self._after_response(facts, frames_s, stimulus, block, record, look)
         marking.end_trial()
         facts = dataclasses.replace(facts, events=tuple(self.presenter.events))
         judged = self._judge(facts, stimulus, block, record)
@@ -160,7 +160,7 @@ class CardTrials:
 
     def _await_response(
         self, card: Screen, fixation_s: float, record: dict[str, Any]
-    ) -> TrialFacts:
+    ) -> tuple[TrialFacts, list[float]]:
         """Show the card until it is answered (and a second response had its time) or too late."""
         timing = self.settings.timing
         last_fixation_flip_s = self.presenter.flip_s
@@ -185,9 +185,13 @@ class CardTrials:
             if len(self.presenter.events) > len(facts.events):
                 facts = dataclasses.replace(facts, events=tuple(self.presenter.events))
                 end_s = self._trial_end_s(facts)
+        self._note_frames(record, frames_s)
+        return facts, frames_s
+
+    def _note_frames(self, record: dict[str, Any], frames_s: list[float]) -> None:
+        """Say how steadily frames came, from the last without the card to the next without it."""
         record["n_dropped_frames"] = sum(f > 1.5 * self.presenter.frame_s for f in frames_s)
         record["longest_frame_s"] = max(frames_s)
-        return facts
 
     def _trial_end_s(self, facts: TrialFacts) -> float:
         """Return when all players have answered and had their time for a second response."""
@@ -248,6 +252,7 @@ class CardTrials:
     def _after_response(
         self,
         facts: TrialFacts,
+        frames_s: list[float],
         stimulus: Stimulus,
         block: BlockSettings,
         record: dict[str, Any],
@@ -255,11 +260,12 @@ class CardTrials:
     ) -> QuitRequested | ApparatusError | None:
         """Take the card away and give feedback; what stops the session waits for the log."""
         record["feedback"] = record["feedback_onset_s"] = None
-        record["offset_s"] = record["end_s"] = self.presenter.flip_s
+        record["offset_s"] = record["end_s"] = last_s = self.presenter.flip_s
         try:
             # One frame without a card, after which all that counts has been polled; a response in
             # the card's last frame still has its time for a second one.
             record["offset_s"] = record["end_s"] = self.presenter.present(look.blank)
+            self._note_frames(record, [*frames_s, record["offset_s"] - last_s])
             polled = dataclasses.replace(facts, events=tuple(self.presenter.events))
             while self.presenter.flip_s < self._trial_end_s(polled) - _SAME_TIME_S:
                 record["end_s"] = self.presenter.present(look.blank)

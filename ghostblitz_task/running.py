@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -28,8 +29,8 @@ from ghostblitz_task.studies import (
     open_study,
     resume_identity,
 )
-from ghostblitz_task.timing.record import find_self_test
-from ghostblitz_task.trial_log import check_participant_id
+from ghostblitz_task.timing.record import TIMING_FOLDER, Quote, find_self_test
+from ghostblitz_task.trial_log import check_participant_id, read_log
 
 if TYPE_CHECKING:
     from ghostblitz_task.apparatus.psychopy_window import PsychoPyApparatus
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RunRequest",
     "ask_for_session",
+    "marker_failures",
     "open_window",
     "run_from_psychopy",
     "run_study",
@@ -122,8 +124,8 @@ def run_study(
     def quote_self_test(apparatus: Apparatus) -> Mapping[str, Any] | None:
         described = apparatus.describe()
         quote = find_self_test(dataset, study.settings.study.id, described, settings)
-        if quote is None and request.source == "human":
-            say(_hint(request.study, dataset))
+        if request.source == "human" and (quote is None or quote.verdict == "fail"):
+            say(_hint(request, dataset, quote))
         return dataclasses.asdict(quote) if quote else None
 
     with stop_signals() as stop_requested:
@@ -139,10 +141,34 @@ def run_study(
         )
 
 
-def _hint(study: Path, dataset: Path) -> str:
+def marker_failures(log: Path) -> list[str]:
+    """Return what went wrong with the markers of a run, a line for each output it did with."""
+    ends = list(read_log(log).of_type("end"))
+    report = ends[-1].get("marker_report") if ends else None
+    if report is None:
+        return []
+    first = report["first_failure"] or {}
+    return [
+        f"markers: {output} did not take {n_failed} of {report['n_sent']} (first failure, of "
+        f"{first.get('output')}: {first.get('reason')})"
+        for output, n_failed in report["n_failed"].items()
+        if n_failed
+    ]
+
+
+def _hint(request: RunRequest, dataset: Path, quote: Quote | None) -> str:
+    """Say that there is no self-test of this set-up, or that the newest one failed."""
+    if quote is not None:
+        return (
+            f"hint: the timing self-test of this machine failed ({quote.file}); its page in "
+            f"{dataset / TIMING_FOLDER} says why, and what to do"
+        )
+    options = [str(request.study), *(["--out", str(dataset)] if request.dataset else [])]
+    options += ["--apparatus", str(request.apparatus)] if request.apparatus else []
+    options += ["--window"] if request.windowed else []
     return (
         f"hint: {dataset} holds no timing self-test of this machine as it is set up now; before a "
-        f"study, run: ghostblitz timing {study}"
+        f"study, run: ghostblitz timing {shlex.join(options)}"
     )
 
 
@@ -217,18 +243,13 @@ def open_window(
         session = f"{study.settings.study.id}/{identity.participant_id}/{identity.session}"
         # Before the window, so that nobody sees it come and go if one of them fails.
         markers = open_markers(settings.markers, source_id=f"ghostblitz/{session}")
-    try:
-        return PsychoPyApparatus(
-            settings,
-            palette=study.palette,
-            extent_deg=study.extent_deg,
-            pointer_visible=study.pointer_visible,
-            markers=markers,
-        )
-    except ApparatusError:
-        if markers is not None:
-            markers.close()
-        raise
+    return PsychoPyApparatus(
+        settings,
+        palette=study.palette,
+        extent_deg=study.extent_deg,
+        pointer_visible=study.pointer_visible,
+        markers=markers,
+    )
 
 
 @contextmanager

@@ -326,14 +326,15 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "n_dropped_frames",
         "Int64",
-        "Frames missed while the card was shown",
+        "Intervals between flips longer than 1.5 frames, from the last flip without the card to "
+        "the next without it",
         "fact",
         null_when="imported data",
     ),
     Column(
         "longest_frame_s",
         "Float64",
-        "Longest frame while the card was shown",
+        "Longest interval between flips, from the last without the card to the next without it",
         "fact",
         "s",
         null_when="imported data",

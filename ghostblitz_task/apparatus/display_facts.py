@@ -5,6 +5,7 @@ It says what is set up; `display_timing` measures what happens. PsychoPy is not 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -311,7 +312,7 @@ def _ask_x(name: str | None) -> XAnswers | None:
     """Ask the X server of this name; None if there is none, or nothing to ask it with."""
     try:
         from Xlib.display import Display
-        from Xlib.error import DisplayError
+        from Xlib.error import ConnectionClosedError, DisplayError, XError
     except ImportError:
         return None
     if not name:
@@ -320,6 +321,7 @@ def _ask_x(name: str | None) -> XAnswers | None:
         server = Display(name)
     except (DisplayError, OSError):
         return None
+    # A screen may be unplugged between two questions.
     try:
         crtcs, outputs = _screens_of(server)
         return XAnswers(
@@ -330,8 +332,11 @@ def _ask_x(name: str | None) -> XAnswers | None:
             window_manager=_window_manager_of(server),
             crtcs=crtcs,
         )
+    except (XError, ConnectionClosedError, OSError):
+        return None
     finally:
-        server.close()
+        with contextlib.suppress(XError, ConnectionClosedError, OSError):
+            server.close()
 
 
 def _screens_of(server: Any) -> tuple[tuple[Crtc, ...], tuple[str, ...]]:

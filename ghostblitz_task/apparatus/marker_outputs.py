@@ -120,9 +120,10 @@ class Markers:
         }
 
     def close(self) -> None:
-        """Give all outputs back."""
-        for output in self._outputs:
-            output.close()
+        """Give all outputs back; one that fails keeps none of the others open."""
+        with contextlib.ExitStack() as closing:
+            for output in self._outputs:
+                closing.callback(output.close)
 
 
 class PortOutput:
@@ -281,7 +282,7 @@ class LslOutput:
 
     def report(self) -> Mapping[str, Any]:
         offset = ClockOffset.measure(self._clock, self._lsl_clock)
-        return {"is_received": bool(self._outlet.have_consumers()), **offset.to_json()}
+        return {"had_consumers_at_end": bool(self._outlet.have_consumers()), **offset.to_json()}
 
     def close(self) -> None:
         self._outlet = None  # Its end takes the stream away.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -53,7 +54,9 @@ class ProcessPriority:
             pass
         else:
             self.held = "real-time (round robin)"
-            self._undo.append(lambda: os.sched_setscheduler(0, policy, parameters))
+            # Only root may take the flag back; children of an ordinary thread are ordinary anyway.
+            before = policy | os.SCHED_RESET_ON_FORK
+            self._undo.append(lambda: os.sched_setscheduler(0, before, parameters))
             return
         try:
             os.setpriority(os.PRIO_PROCESS, 0, min(niceness, _NICENESS))
@@ -63,6 +66,7 @@ class ProcessPriority:
         self._undo.append(lambda: os.setpriority(os.PRIO_PROCESS, 0, niceness))
 
     def restore(self) -> None:
-        """Go back to the priority from before."""
+        """Go back to the priority from before, where the system lets us."""
         while self._undo:
-            self._undo.pop()()
+            with contextlib.suppress(OSError):
+                self._undo.pop()()

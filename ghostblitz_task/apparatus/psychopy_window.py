@@ -55,7 +55,7 @@ class PsychoPyApparatus:
     pointer_visible : bool
         Whether the study takes answers from mouse or touch.
     markers : Markers or None
-        Where markers go, opened before; they are closed with the window.
+        Where markers go, opened before; they are closed with the window, or if it cannot open.
 
     Raises
     ------
@@ -77,28 +77,41 @@ class PsychoPyApparatus:
         psychopy_logging.console.setLevel(psychopy_logging.ERROR)
         self._settings = settings
         self._closed_by_hand = False
-        # Before the keyboard and the window, which start threads of their own.
-        self._priority = ProcessPriority(core.rush) if settings.raise_priority else None
-        self._keys: KeySource = open_keys(settings)
-        self._pads: list[PadSource] = open_pads(settings)
-        self._window = _open_window(settings, palette, pointer_visible=pointer_visible)
-        self._window.winHandle.push_handlers(on_close=self._on_close)
-        self._monitor = self._window.monitor
-        self._check_size(extent_deg)
-        self._pointer = PointerSource(self._window, self._to_degrees)
-        self._keys.attach(self._window)
-        self._store = StimulusStore(
-            self._window,
-            palette,
-            patch_corner=settings.patch_corner,
-            patch_deg=settings.patch_deg,
-        )
-        self._facts = _display_facts(settings.screen_index)
-        self._timing = self._measure()
         self._next_flip_s: float | None = None
-        gc.collect()
-        gc.freeze()  # What is there now stays; collecting between trials need not look at it.
-        gc.disable()
+        # What fails halfway leaves nothing open, and all of it is closed in the reverse order.
+        with contextlib.ExitStack() as opened:
+            if markers is not None:
+                opened.callback(markers.close)
+            # Before the keyboard and the window, which start threads of their own.
+            self._priority = ProcessPriority(core.rush) if settings.raise_priority else None
+            if self._priority is not None:
+                opened.callback(self._priority.restore)
+            self._keys: KeySource = open_keys(settings)
+            opened.callback(self._keys.close)
+            self._pads: list[PadSource] = open_pads(settings)
+            for pad in self._pads:
+                opened.callback(pad.close)
+            self._window = _open_window(settings, palette, pointer_visible=pointer_visible)
+            opened.callback(self._close_window)
+            self._window.winHandle.push_handlers(on_close=self._on_close)
+            self._monitor = self._window.monitor
+            self._check_size(extent_deg)
+            self._pointer = PointerSource(self._window, self._to_degrees)
+            self._keys.attach(self._window)
+            self._store = StimulusStore(
+                self._window,
+                palette,
+                patch_corner=settings.patch_corner,
+                patch_deg=settings.patch_deg,
+            )
+            self._facts = _display_facts(settings.screen_index)
+            self._timing = self._measure()
+            opened.callback(gc.enable)
+            opened.callback(gc.unfreeze)
+            gc.collect()
+            gc.freeze()  # What is there now stays; collecting between trials need not look at it.
+            gc.disable()
+            self._opened = opened.pop_all()
 
     # --- protocol ----------------------------------------------------------------------------
 
@@ -161,27 +174,34 @@ class PsychoPyApparatus:
         return _clock_s() - began_s
 
     def events(self) -> list[DeviceEvent]:
-        # Pads first: one that has failed raises, and leaves the keys' events where they are.
-        found = [event for pad in self._pads for event in pad.events()]
-        found += self._keys.events() + self._pointer.events()
+        found: list[DeviceEvent] = []
+        failure: ApparatusError | None = None
+        # Pads first: PsychoPy's button box made of a keyboard takes its keys from the same device.
+        for events in (
+            *(pad.events for pad in self._pads),
+            self._keys.events,
+            self._pointer.events,
+        ):
+            try:
+                found += events()
+            except ApparatusError as error:
+                failure = failure or error
+        # What the others reported is handed over first; the source fails again when asked again.
+        if failure is not None and not found:
+            raise failure
         return sorted(found, key=lambda e: e.t_s)
 
     def between_trials(self) -> None:
         gc.collect()
 
     def close(self) -> None:
-        gc.enable()
-        gc.unfreeze()
-        if self._priority is not None:
-            self._priority.restore()
-        for source in (self._keys, *self._pads):
-            source.close()
-        if self.markers is not None:
-            self.markers.close()
-        with contextlib.suppress(GLException):  # It may be gone already.
-            self._window.close()
+        self._opened.close()
 
     # --- window ------------------------------------------------------------------------------
+
+    def _close_window(self) -> None:
+        with contextlib.suppress(GLException):  # It may be gone already.
+            self._window.close()
 
     def _on_close(self) -> None:
         self._closed_by_hand = True
@@ -189,7 +209,6 @@ class PsychoPyApparatus:
     def _check_size(self, extent_deg: tuple[float, float]) -> None:
         has = [float(pix2deg(n, self._monitor)) for n in self._window.size]
         if has[0] < extent_deg[0] or has[1] < extent_deg[1]:
-            self._window.close()
             raise ApparatusError(
                 f"the study needs {extent_deg[0]:.0f} x {extent_deg[1]:.0f} degrees of visual "
                 f"angle, but the window has {has[0]:.0f} x {has[1]:.0f} at "

@@ -42,7 +42,7 @@ def run(
     ] = False,
 ) -> None:
     """Run a session of a study on this screen and keyboard."""
-    from ghostblitz_task.running import RunRequest, ask_for_session, run_study
+    from ghostblitz_task.running import RunRequest, ask_for_session, marker_failures, run_study
 
     if participant is None:
         asked = ask_for_session()
@@ -67,6 +67,8 @@ def run(
             request, on_trial=on_trial, say=lambda text: typer.echo(text, err=True)
         )
     typer.echo(f"{outcome.status} after {outcome.n_trials} {outcome.unit}")
+    for failure in marker_failures(path):
+        typer.echo(failure, err=True)
     typer.echo(f"log: {path}")
 
 

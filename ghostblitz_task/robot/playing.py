@@ -22,7 +22,7 @@ from ghostblitz_task.errors import ApparatusError, GhostBlitzError
 from ghostblitz_task.robot.script import Action, Tap
 from ghostblitz_task.robot.watching import FileWatcher, ServerWatcher, Sight, Watcher
 
-__all__ = ["RobotSettings", "main", "play"]
+__all__ = ["RobotSettings", "knows_key", "main", "play"]
 
 # The name that PsychoPy's windows carry.
 _WINDOW_NAME = "PsychoPy"
@@ -137,6 +137,11 @@ class _Robot:
 
     def _note(self, what: str, t_s: float, **more: Any) -> None:
         self.written.append({"what": what, "t_s": t_s, **more})
+
+
+def knows_key(key: str) -> bool:
+    """Say whether the robot can press a key."""
+    return any(key in row for _, row in _ROWS)
 
 
 def _key_code(key: str) -> int:

@@ -19,6 +19,7 @@ from ghostblitz_task.timing.measured import (
     InjectionFigures,
     Measured,
     RepeatFigures,
+    Unfinished,
 )
 
 __all__ = ["Check", "Verdict", "check_all", "checks_json", "overall_verdict"]
@@ -130,6 +131,17 @@ def _clock(clock: ClockFigures) -> Check:
 
 def _keys(backend: object, source: object, measured: Measured) -> Check:
     value = f"{backend}: {source}"
+    polled_pads = [p for p in measured.apparatus.get("response_pads") or () if p.get("polled")]
+    if polled_pads:
+        frame_s = 1.0 / measured.flips.refresh_hz
+        return Check(
+            "key times",
+            "warn",
+            value,
+            f"{len(polled_pads)} of the response pads are asked once per frame: their times are "
+            f"up to {ms(frame_s, 1)} late",
+            "use a pad that stamps its presses, or say in the paper how coarse its times are",
+        )
     if measured.apparatus.get("keys_polled") is False:
         return Check("key times", "pass", value, "each key event has a time of its own", "")
     if measured.apparatus.get("keys_polled"):
@@ -188,6 +200,15 @@ def _times(injection: InjectionFigures) -> str:
 
 def _conserved(injection: InjectionFigures | str) -> Check:
     name = "key events kept"
+    if isinstance(injection, Unfinished):
+        return Check(
+            name,
+            "fail",
+            "",
+            f"{injection}; a key or a card may have gone unseen",
+            "repeat the test without touching the machine; if it stays so, RTs of this machine "
+            "cannot be trusted",
+        )
     if isinstance(injection, str):
         return Check(name, NOT_MEASURED, "", injection, "")
     i = injection

@@ -7,6 +7,7 @@ that sees only the square in the corner and presses keys through the X server.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import subprocess
@@ -30,7 +31,12 @@ from ghostblitz_task.robot.script import Tap, TapsFor, key_of, script_session
 from ghostblitz_task.runnable import RunnableStudy
 from ghostblitz_task.screens import Screens
 from ghostblitz_task.session_header import SessionIdentity
-from ghostblitz_task.timing.measured import InjectionFigures, RepeatFigures, TapFigures
+from ghostblitz_task.timing.measured import (
+    InjectionFigures,
+    RepeatFigures,
+    TapFigures,
+    Unfinished,
+)
 from ghostblitz_task.timing.window_focus import someone_elses_focus
 from ghostblitz_task.trial_log import RunLog, TrialLog, log_path, read_log
 
@@ -170,20 +176,25 @@ def inject(
     reason = why_not(settings) or someone_elses_focus()
     if reason is not None:
         return reason
+    from ghostblitz_task.robot.playing import knows_key  # late: it needs Xlib
+
     with (
         tempfile.TemporaryDirectory(prefix="ghostblitz-keys-") as folder,
         _study_to_play(study) as playable,
     ):
+        unknown = sorted(key for key in keys_pressed(playable) if not knows_key(key))
+        if unknown:
+            return f"the robot does not know where the key {unknown[0]!r} is"
         session = injected_session(playable, n_taps=n_taps, repeat=repeat)
         robot_log = Path(folder) / "robot.jsonl"
         with _robot(session, settings, robot_log) as robot:
             run = _play(session.study, apparatus, settings, Path(folder), robot, stop_requested)
             if run.status != "completed":
-                return _why_stopped(run, robot)
+                return Unfinished(_why_stopped(run, robot))
             try:
                 robot.wait(timeout=_ROBOT_TIMEOUT_S)
             except subprocess.TimeoutExpired:
-                return "the session ended before the robot had done everything"
+                return Unfinished("the session ended before the robot had done everything")
         return injection_figures(session, robot_log, run)
 
 
@@ -206,8 +217,9 @@ def _robot(
     )
     try:
         assert robot.stdin is not None
-        robot.stdin.write(json.dumps(told).encode())
-        robot.stdin.close()
+        # A robot that ended at once is seen by the session.
+        with contextlib.suppress(BrokenPipeError), robot.stdin:
+            robot.stdin.write(json.dumps(told).encode())
         yield robot
     finally:
         if robot.poll() is None:

@@ -21,7 +21,14 @@ __all__ = [
     "RepeatFigures",
     "Spread",
     "TapFigures",
+    "Unfinished",
 ]
+
+
+class Unfinished(str):
+    """Why keys were not injected to the end, although that had begun."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +65,8 @@ class FlipFigures:
         Frames per second over the whole run; a longer interval counts as the frames it took.
     median_s, sd_s, longest_s : float
         Of all intervals.
-    jitter_s : float
-        Standard deviation of the intervals that are no longer than 1.5 frames.
+    jitter_s : float or None
+        Standard deviation of the intervals that are no longer than 1.5 frames; None if all are.
     n_dropped : int
         Intervals longer than 1.5 frames, as each trial of a session counts them.
     stretches_hz : tuple of float
@@ -77,7 +84,7 @@ class FlipFigures:
     refresh_hz: float
     median_s: float
     sd_s: float
-    jitter_s: float
+    jitter_s: float | None
     longest_s: float
     n_dropped: int
     stretches_hz: tuple[float, ...]

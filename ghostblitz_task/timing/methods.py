@@ -66,7 +66,8 @@ def _flips(measured: Measured, started_utc: str) -> Iterator[str]:
     yield (
         f"In a self-test of the machine on {started_utc[:10]}, with the study's own pictures and "
         f"settings, {flips.n_intervals:,} intervals between flips over {flips.duration_s:.0f} s "
-        f"had a mean rate of {flips.refresh_hz:.2f} Hz and an SD of {ms(flips.sd_s, 2)}; "
+        f"came at {flips.refresh_hz:.2f} Hz (an interval counts as the frames it took) with an SD "
+        f"of {ms(flips.sd_s, 2)}; "
         f"{flips.n_dropped:,} of them were longer than 1.5 frames, the longest "
         f"{ms(flips.longest_s, 1)}."
     )
@@ -92,6 +93,14 @@ def _keys(measured: Measured, *, keys_asked: bool) -> Iterator[str]:
         frame_s = 1.0 / measured.flips.refresh_hz
         text += f"; keys were asked for once per frame, so RTs are as coarse as {ms(frame_s, 1)}"
     yield text + "."
+    pads = apparatus.get("response_pads") or ()
+    if pads:
+        polled = sum(bool(pad.get("polled")) for pad in pads)
+        asked = f" ({polled} of them asked once per frame)" if polled else ""
+        yield (
+            f"{len(pads)} response {'pad' if len(pads) == 1 else 'pads'} could answer, too"
+            f"{asked}; this test pressed no button of them."
+        )
     if isinstance(injection, InjectionFigures):
         yield from _injected(injection)
     elif keys_asked:
@@ -106,8 +115,11 @@ def _injected(injection: InjectionFigures) -> Iterator[str]:
         "all were in the log, none twice and none in another trial"
         if not (injection.n_lost or injection.n_invented or injection.n_misattributed)
         else f"{injection.n_lost} were lost, {injection.n_invented} were in the log only, and "
-        f"{injection.n_misattributed} trials had another trial's press"
+        f"in {injection.n_misattributed} trials the RT was off by more than half a second, as "
+        "another trial's press would be"
     )
+    unanswered = sum(tap.n_taps - tap.n_answered for tap in injection.taps)
+    kept += f"; {unanswered} taps answered no card" if unanswered else ""
     text = (
         f"Of {injection.n_injected} key events injected through the X server in a short session "
         f"with cards of the game {injection.game}, {kept}"

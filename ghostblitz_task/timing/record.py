@@ -31,6 +31,8 @@ __all__ = [
 FORMAT, FORMAT_VERSION = "ghostblitz-timing", 1
 TIMING_FOLDER = "timing"
 _MOST_IN_A_SECOND = 100
+# A rate that differs by more is another mode of the screen; measured ones differ by far less.
+_SAME_RATE = 0.005
 # What a record must have to be quoted or reported, and of what kind.
 _NEEDED: Mapping[str, type] = {
     "started_utc": str,
@@ -140,7 +142,13 @@ def _give_name(unborn: Path, folder: Path, stamp: str) -> Path:
 def self_test_files(dataset: Path) -> list[Path]:
     """Return the records of a data set's self-tests, oldest first."""
     folder = dataset / TIMING_FOLDER
-    return sorted(folder.glob("timing-*.json")) if folder.is_dir() else []
+    return sorted(folder.glob("timing-*.json"), key=_age) if folder.is_dir() else []
+
+
+def _age(path: Path) -> tuple[str, int]:
+    """Order by the time in the name, and those of one second by their number."""
+    stamp, _, number = path.stem.removeprefix("timing-").partition("-")
+    return stamp, int(number) if number.isdecimal() else 1
 
 
 def read_record(path: Path) -> dict[str, Any]:
@@ -187,13 +195,23 @@ def _refresh_hz(record: Mapping[str, Any]) -> Any:
     return flips.get("refresh_hz") if isinstance(flips, dict) else None
 
 
+def _as_then(record: Mapping[str, Any], apparatus: Mapping[str, Any]) -> bool:
+    """Whether the display is what it was: synchronised or not, composed or not, and its rate."""
+    then = record["apparatus"]
+    facts = ("display_synchronised", "display_server", "compositor", "psychopy")
+    if any(then.get(name) != apparatus.get(name) for name in facts):
+        return False
+    rates = then.get("refresh_hz"), apparatus.get("refresh_hz")
+    return all(rates) and abs(rates[0] / rates[1] - 1.0) <= _SAME_RATE
+
+
 def find_self_test(
     dataset: Path,
     study_id: str,
     apparatus: Mapping[str, Any],
     settings: ApparatusSettings,
 ) -> Quote | None:
-    """Find the newest self-test of this study, machine, screen and apparatus settings.
+    """Find the newest self-test of this study, machine, display as it is and apparatus settings.
 
     Parameters
     ----------
@@ -214,7 +232,8 @@ def find_self_test(
             record = _parsed(path, data)
         except DatasetError:
             continue
-        if record["machine"] == machine and record["apparatus_settings"] == wanted:
+        same_settings = record["apparatus_settings"] == wanted
+        if record["machine"] == machine and same_settings and _as_then(record, apparatus):
             return Quote(
                 file=path.name,
                 sha256=hashlib.sha256(data).hexdigest(),

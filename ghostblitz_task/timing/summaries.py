@@ -64,7 +64,7 @@ def flip_figures(flips_s: Sequence[float], *, expected_hz: float) -> FlipFigures
         refresh_hz=_rate_hz(intervals, frame_s),
         median_s=frame_s,
         sd_s=float(intervals.std(ddof=1)),
-        jitter_s=float(kept.std(ddof=1)) if len(kept) > 1 else float("inf"),
+        jitter_s=float(kept.std(ddof=1)) if len(kept) > 1 else None,
         longest_s=float(intervals.max()),
         n_dropped=len(intervals) - len(kept),
         stretches_hz=_stretches(times, frame_s),

@@ -17,6 +17,7 @@ def someone_elses_focus() -> str | None:
     """
     from Xlib import X
     from Xlib.display import Display
+    from Xlib.error import XError
 
     server = Display()
     try:
@@ -26,6 +27,8 @@ def someone_elses_focus() -> str | None:
         if focus == server.screen().root or _is_ours(focus):
             return None
         return "another window has the keyboard, and would get the keys"
+    except XError as error:  # It went away while it was asked about.
+        return f"the window that has the keyboard cannot be told ({type(error).__name__})"
     finally:
         server.close()
 

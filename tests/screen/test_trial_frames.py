@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("watched")
-    study = write_study(folder / "study", n_practice=4, n_trials=26)
+    study = write_study(folder / "study", n_practice=2, n_trials=14)
     with virtual_display():
         done = subprocess.run(
             [sys.executable, "-m", "tests.screen.watched_session", study, folder / "logs"],
@@ -34,7 +34,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     assert found["status"] == "completed"
-    assert found["counts"]["frame"] > 300
+    assert found["counts"]["frame"] > 150
     return found
 
 

@@ -177,6 +177,9 @@ def test_key_without_a_name_that_a_keyboard_has_is_refused(study, key: str) -> N
         load_study(study(replaced('mouse = "g"', f"mouse = {key}")))
 
 
+PAD = '[[response_pads]]\nbuttons = { "1" = "s" }\n'
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -186,6 +189,9 @@ def test_key_without_a_name_that_a_keyboard_has_is_refused(study, key: str) -> N
         ("viewing_distance_cm = inf\n", r"viewing_distance_cm: "),
         ('key_backend = "iohub"\n', r"key_backend: .*'iohub'"),
         ("window_px = [1280]\n", r"window_px"),
+        ("[markers.codes]\ncard = 20\n", r"codes: 'card' and 'grab' would both be 20"),
+        (PAD + 'kind = "serial"\nport = "X"\ndevice_reports_releases = true\n', r"device_reports_releases is not for a pad of kind \"serial\""),
+        (PAD + 'kind = "psychopy"\ndevice_class = "a.B"\nbaud = 9600\n', r"baud is not for a pad of kind \"psychopy\""),
     ],
 )  # fmt: skip
 def test_fault_of_the_machines_settings_is_named(tmp_path: Path, text: str, message: str) -> None:

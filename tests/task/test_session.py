@@ -187,6 +187,19 @@ def test_late_first_flip_of_a_card_is_a_dropped_frame_and_shifts_the_onset(tmp_p
     assert first["rt_s"] == pytest.approx(0.5, abs=EPS)
 
 
+def test_late_flip_that_takes_the_card_away_is_a_dropped_frame(tmp_path: Path) -> None:
+    shown: list[str] = []
+
+    def missed(screen: Screen, _n: int) -> int:
+        shown.append(screen.name)
+        return 2 if shown[-2:-1] == ["card"] and screen.name != "card" else 0
+
+    apparatus = ScriptedApparatus(right(0.5), frames_missed=missed)
+    first = trials(play(tmp_path, apparatus)[0])[0]
+    assert first["n_dropped_frames"] == 1
+    assert frames(first["longest_frame_s"]) == pytest.approx(3)
+
+
 def test_every_screen_is_prepared_before_it_is_shown(tmp_path: Path) -> None:
     apparatus = ScriptedApparatus(right())
     play(tmp_path, apparatus)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 from timing_figures import (
@@ -16,7 +17,14 @@ from timing_figures import (
 )
 
 from ghostblitz_task.timing.checks import Check, check_all, overall_verdict
-from ghostblitz_task.timing.measured import ClockFigures, Measured, Spread, TapFigures
+from ghostblitz_task.timing.measured import (
+    ClockFigures,
+    Measured,
+    Spread,
+    TapFigures,
+    Unfinished,
+)
+from ghostblitz_task.timing.summaries import flip_figures
 
 MS = 0.001
 
@@ -86,7 +94,7 @@ CASES = {
         ("warn", with_flips(jitter_s=1.01 * MS)),
         ("warn", with_flips(jitter_s=4.8 * MS)),
         ("fail", with_flips(jitter_s=4.82 * MS)),
-        ("fail", with_flips(jitter_s=float("inf"))),
+        ("fail", with_flips(jitter_s=None)),
         # At 500 Hz not to know the frame is 0.6 ms, less than key times are good for.
         ("pass", with_flips(expected_hz=500.0, jitter_s=1.0 * MS)),
         ("fail", with_flips(expected_hz=500.0, jitter_s=1.01 * MS)),
@@ -185,6 +193,37 @@ def test_every_check_is_among_the_cases_or_can_never_be_measured():
 )
 def test_overall_verdict_is_the_worst_that_was_measured(verdicts, overall):
     assert overall_verdict(Check("x", v, "", "", "") for v in verdicts) == overall
+
+
+def test_session_that_broke_off_with_its_robot_at_work_is_no_pass():
+    measured = dataclasses.replace(GOOD, injection=Unfinished("the robot could not go on"))
+    assert check(measured, "key events kept").verdict == "fail"
+    not_begun = dataclasses.replace(GOOD, injection="there is no X server")
+    assert check(not_begun, "key events kept").verdict == "not_measured"
+
+
+def test_pad_that_is_asked_once_per_frame_is_no_pass():
+    pads = [{"polled": False}, {"polled": True}]
+    found = check(with_apparatus(response_pads=pads), "key times")
+    assert found.verdict == "warn"
+    assert "1 of the response pads" in found.reason
+    assert check(with_apparatus(response_pads=pads[:1]), "key times").verdict == "pass"
+
+
+def test_compositor_that_every_machine_of_a_system_has_is_no_warning_full_screen():
+    finding = {"kind": "compositor", "text": "a compositor puts the picture together"}
+    whole = with_apparatus(display_server="Windows", display_findings=[finding])
+    assert check(whole, "display set-up").verdict == "pass"
+    on_x = with_apparatus(display_server="X11", display_findings=[finding])
+    assert check(on_x, "display set-up").verdict == "warn"
+
+
+def test_flips_that_all_take_two_frames_can_be_written_down_and_fail():
+    flips = flip_figures([0.03 * i for i in range(100)], expected_hz=60.0)
+    assert flips.jitter_s is None
+    json.dumps(dataclasses.asdict(flips), allow_nan=False)
+    measured = dataclasses.replace(GOOD, flips=flips)
+    assert check(measured, "steadiness of flips").verdict == "fail"
 
 
 def test_nothing_measured_is_no_verdict():

@@ -183,6 +183,31 @@ def test_other_settings_screen_or_graphics_have_no_test(tmp_path, other):
     assert quoted(tmp_path, **other) is None
 
 
+@pytest.mark.parametrize(
+    "now",
+    [
+        {"display_synchronised": False},
+        {"refresh_hz": 144.0},
+        {"compositor": "a desktop's"},
+        {"psychopy": "2027.1.0"},
+    ],
+)
+def test_display_that_is_no_longer_what_it_was_has_no_test(tmp_path, now):
+    make_self_test(tmp_path)
+    assert quoted(tmp_path, about=GOOD_APPARATUS | {"refresh_hz": 60.02}) is not None
+    assert quoted(tmp_path, about=GOOD_APPARATUS | now) is None
+
+
+def test_tests_of_one_second_are_in_order_of_their_numbers(tmp_path):
+    folder = timing_folder(tmp_path)
+    stamp, later = "20261130T100000Z", "20261130T100001Z"
+    names = [f"timing-{stamp}.json", *(f"timing-{stamp}-{n}.json" for n in range(2, 12))]
+    names.append(f"timing-{later}.json")
+    for name in reversed(names):
+        (folder / name).write_text("{}")
+    assert [path.name for path in self_test_files(tmp_path)] == names
+
+
 def test_no_data_set_has_no_test(tmp_path):
     assert quoted(tmp_path / "nowhere") is None
 
@@ -258,6 +283,13 @@ def test_lost_keys_are_told():
     text = paragraph(with_injection(n_lost=2, n_logged=118))
     assert "2 were lost" in text
     assert "all were in the log" not in text
+
+
+def test_pads_are_said_to_be_untested_and_how_many_are_polled():
+    text = paragraph(with_apparatus(response_pads=[{"polled": True}, {"polled": False}]))
+    assert "2 response pads could answer, too (1 of them asked once per frame)" in text
+    assert "pressed no button" in text
+    assert "response pad" not in paragraph()
 
 
 def test_polled_keys_are_as_coarse_as_a_frame():

@@ -23,6 +23,8 @@ GOOD_APPARATUS = {
     "psychopy": "2026.2.5",
     "platform": "Linux-6.1",
     "display_server": "X11",
+    "compositor": None,
+    "refresh_hz": 60.0,
     "gl_renderer": "A graphics card",
     "window_px": [1920, 1080],
     "fullscreen": True,
