@@ -14,7 +14,7 @@ from ghostblitz_task.design import TrialPlan
 from ghostblitz_task.errors import ApparatusError
 from ghostblitz_task.games import Game, Outcome, Stimulus
 from ghostblitz_task.marking import card_mark
-from ghostblitz_task.presenting import Presenter, QuitRequested, Recorder
+from ghostblitz_task.presenting import DROPPED, Presenter, QuitRequested, Recorder
 from ghostblitz_task.round_screens import round_feedback
 from ghostblitz_task.rounds import (
     Company,
@@ -190,7 +190,7 @@ class CardTrials:
 
     def _note_frames(self, record: dict[str, Any], frames_s: list[float]) -> None:
         """Say how steadily frames came, from the last without the card to the next without it."""
-        record["n_dropped_frames"] = sum(f > 1.5 * self.presenter.frame_s for f in frames_s)
+        record["n_dropped_frames"] = sum(f > DROPPED * self.presenter.frame_s for f in frames_s)
         record["longest_frame_s"] = max(frames_s)
 
     def _trial_end_s(self, facts: TrialFacts) -> float:

@@ -14,10 +14,12 @@ from ghostblitz_task.marking import Marking
 from ghostblitz_task.scoring import TrialEvent
 from ghostblitz_task.screens import Patch, Screen, Words
 
-__all__ = ["Presenter", "QuitRequested", "Recorder"]
+__all__ = ["DROPPED", "Presenter", "QuitRequested", "Recorder"]
 
 # A key that is held longer at the end of a session keeps no one waiting.
 _RELEASE_TIMEOUT_S = 1.0
+#: An interval that is longer than so many frames has missed one.
+DROPPED = 1.5
 # In frames: what floating-point numbers cannot tell apart.
 _EQUALLY_NEAR = 1e-6
 

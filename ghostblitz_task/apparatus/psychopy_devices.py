@@ -13,7 +13,7 @@ from ghostblitz_task.apparatus.keyboard_layout import keyboard_layout, labels_on
 from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.errors import ApparatusError
 
-__all__ = ["KeySource", "PointerSource", "open_keys"]
+__all__ = ["KeySource", "PointerSource", "clock_s", "open_keys"]
 
 # The operating system stamps key events in whole milliseconds or finer; what the keyboard
 # itself needs before that (scanning, debouncing, USB polling) is not in it.
@@ -174,7 +174,7 @@ class PolledKeys:
 
     def __init__(self) -> None:
         self._found: list[DeviceEvent] = []
-        self._last_dispatch_s = _now_s()
+        self._last_dispatch_s = clock_s()
 
     def attach(self, window: Any) -> None:
         """Listen to a window."""
@@ -186,7 +186,7 @@ class PolledKeys:
     def _take(self, kind: Any, symbol: int) -> None:
         from pyglet.window import key as pyglet_key
 
-        now_s = _now_s()
+        now_s = clock_s()
         name = pyglet_key.symbol_string(symbol).lower().lstrip("_")
         resolution_s = now_s - self._last_dispatch_s
         self._found.append(DeviceEvent(now_s, "keyboard", kind, name, symbol, resolution_s))
@@ -229,14 +229,14 @@ class PointerSource:
     ) -> None:
         self._to_degrees = to_degrees
         self._found: list[DeviceEvent] = []
-        self._last_dispatch_s = _now_s()
+        self._last_dispatch_s = clock_s()
         window.winHandle.push_handlers(
             on_mouse_press=lambda x, y, button, _modifiers: self._take("press", x, y, button),
             on_mouse_release=lambda x, y, button, _modifiers: self._take("release", x, y, button),
         )
 
     def _take(self, kind: Any, x_px: float, y_px: float, button: int) -> None:
-        now_s = _now_s()
+        now_s = clock_s()
         x_deg, y_deg = self._to_degrees(x_px, y_px)
         self._found.append(
             DeviceEvent(
@@ -261,5 +261,6 @@ class PointerSource:
         return found
 
 
-def _now_s() -> float:
+def clock_s() -> float:
+    """Return the time on the clock that PsychoPy gives both flips and keys."""
     return float(psychopy_logging.defaultClock.getTime())

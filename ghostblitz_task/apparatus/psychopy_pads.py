@@ -27,6 +27,7 @@ from ghostblitz_task.apparatus.pad_messages import (
     pad_latency_s,
 )
 from ghostblitz_task.apparatus.process_priority import ProcessPriority
+from ghostblitz_task.apparatus.psychopy_devices import clock_s
 from ghostblitz_task.apparatus_settings import ApparatusSettings, PadSettings
 from ghostblitz_task.errors import ApparatusError
 
@@ -117,7 +118,7 @@ class SerialPad:
         self._messages = byte_reader(settings)
         self._keys = PadKeys(number, settings.buttons)
         self._arrived: deque[tuple[float, bytes]] = deque()
-        self._latest_s = _now_s()
+        self._latest_s = clock_s()
         self._failure: str | None = None
         self._closing = False
         self._raise_priority = raise_priority
@@ -255,7 +256,7 @@ class ButtonGroupPad:
             "cannot be opened with these device_arguments",
         )
         self._keys = PadKeys(number, settings.buttons)
-        self._asked_s = _now_s()
+        self._asked_s = clock_s()
 
     def _asked(self, question: Callable[[], Result], failure: str) -> Result:
         try:
@@ -276,7 +277,7 @@ class ButtonGroupPad:
 
     def events(self) -> list[DeviceEvent]:
         self._asked(self._device.dispatchMessages, "cannot be read any more")
-        now_s = _now_s()
+        now_s = clock_s()
         resolution_s, self._asked_s = now_s - self._asked_s, now_s
         responses = self._device.responses
         # The list itself stays, as a thread of the device may be adding to it.
@@ -320,7 +321,3 @@ def _button_class(name: str) -> Callable[..., Any]:
             f"response_pads: {name} is no button box of PsychoPy (no BaseButtonGroup)"
         )
     return found
-
-
-def _now_s() -> float:
-    return float(psychopy_logging.defaultClock.getTime())

@@ -27,7 +27,7 @@ from ghostblitz_task.apparatus.display_facts import DisplayFacts, read_display_f
 from ghostblitz_task.apparatus.display_timing import DisplayTiming, judge_flips
 from ghostblitz_task.apparatus.marker_outputs import Markers
 from ghostblitz_task.apparatus.process_priority import ORDINARY, ProcessPriority
-from ghostblitz_task.apparatus.psychopy_devices import KeySource, PointerSource, open_keys
+from ghostblitz_task.apparatus.psychopy_devices import KeySource, PointerSource, clock_s, open_keys
 from ghostblitz_task.apparatus.psychopy_pads import PadSource, open_pads
 from ghostblitz_task.apparatus.psychopy_rendering import StimulusStore
 from ghostblitz_task.apparatus_settings import ApparatusSettings
@@ -164,14 +164,14 @@ class PsychoPyApparatus:
 
     def now_s(self) -> float:
         """Return the time on the clock that stamps flips and keys; for the timing self-test."""
-        return _clock_s()
+        return clock_s()
 
     def drawing_s(self, screen: Screen) -> float:
         """Draw a prepared screen without showing it, and return how long until it was drawn."""
-        began_s = _clock_s()
+        began_s = clock_s()
         self._store.draw(screen)
         glFinish()  # The calls before it return long before the graphics are done.
-        return _clock_s() - began_s
+        return clock_s() - began_s
 
     def events(self) -> list[DeviceEvent]:
         found: list[DeviceEvent] = []
@@ -228,11 +228,11 @@ class PsychoPyApparatus:
         if self._timing.synchronised:
             return
         frame_s = 1.0 / self._timing.refresh_hz
-        now_s = _clock_s()
+        now_s = clock_s()
         due_s = self._next_flip_s
         if due_s is None or now_s > due_s + frame_s:
             due_s = now_s  # Begun anew after a stop between trials, or late: no catching up.
-        while (left_s := due_s - _clock_s()) > 0:
+        while (left_s := due_s - clock_s()) > 0:
             if left_s > _SPIN_S:
                 time.sleep(left_s - _SPIN_S)
         self._next_flip_s = due_s + frame_s
@@ -244,8 +244,8 @@ class PsychoPyApparatus:
             flips_s = []
             for delay_s in delays_s:
                 self._store.draw(blank)
-                end_s = _clock_s() + delay_s
-                while _clock_s() < end_s:
+                end_s = clock_s() + delay_s
+                while clock_s() < end_s:
                     pass
                 flips_s.append(float(self._window.flip()))
             return flips_s
@@ -256,11 +256,6 @@ class PsychoPyApparatus:
             stated_hz=self._facts.stated_hz,
             facts=self._facts,
         )
-
-
-def _clock_s() -> float:
-    """Return the time on the clock that PsychoPy gives both flips and keys."""
-    return float(psychopy_logging.defaultClock.getTime())
 
 
 def _open_window(settings: ApparatusSettings, palette: Palette, *, pointer_visible: bool) -> Any:

@@ -25,7 +25,7 @@ from ghostblitz_task.captain.turn_records import TurnFacts, derive
 from ghostblitz_task.captain.turns import Turn
 from ghostblitz_task.errors import ApparatusError
 from ghostblitz_task.marking import BLOCK_END, BLOCK_START, action_mark, change_mark, cue_mark
-from ghostblitz_task.presenting import Presenter, QuitRequested, Recorder
+from ghostblitz_task.presenting import DROPPED, Presenter, QuitRequested, Recorder
 from ghostblitz_task.scoring import TrialEvent
 from ghostblitz_task.screen_elements import Element, Screen, Words
 from ghostblitz_task.seeds import rng_for
@@ -313,7 +313,7 @@ class Game:
                 "turn_index": turn.turn_index,
                 "player_id": self.parts.players[turn.player_index],
                 **facts.to_json(),
-                "n_dropped_frames": sum(f > 1.5 * frame_s for f in shown.frames_s),
+                "n_dropped_frames": sum(f > DROPPED * frame_s for f in shown.frames_s),
                 "longest_frame_s": max(shown.frames_s, default=None),
                 "derived": derive(self.turns, self.table.state.colours)[-1],
                 "history": self.table.take_history(),

@@ -20,12 +20,10 @@ from Xlib.ext import xtest
 from ghostblitz_task.apparatus_settings import PatchCorner
 from ghostblitz_task.errors import ApparatusError, GhostBlitzError
 from ghostblitz_task.robot.script import Action, Tap
-from ghostblitz_task.robot.watching import FileWatcher, ServerWatcher, Sight, Watcher
+from ghostblitz_task.robot.watching import WINDOW_NAME, FileWatcher, ServerWatcher, Sight, Watcher
 
 __all__ = ["RobotSettings", "knows_key", "main", "play"]
 
-# The name that PsychoPy's windows carry.
-_WINDOW_NAME = "PsychoPy"
 _WINDOW_TIMEOUT_S = 120.0
 # Nothing in a session lasts longer without the patch changing.
 _STILL_TIMEOUT_S = 60.0
@@ -196,7 +194,7 @@ def _patch_centre(server: Any, settings: RobotSettings) -> tuple[int, int]:
 
 
 def _find_window(window: Any) -> Any | None:
-    if window.get_wm_name() == _WINDOW_NAME and window.get_attributes().map_state == X.IsViewable:
+    if window.get_wm_name() == WINDOW_NAME and window.get_attributes().map_state == X.IsViewable:
         return window
     for child in window.query_tree().children:
         found = _find_window(child)

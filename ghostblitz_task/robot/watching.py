@@ -13,7 +13,10 @@ from typing import Any, Literal, Protocol
 from ghostblitz_task.errors import ApparatusError
 from ghostblitz_task.virtual_display import picture_layout
 
-__all__ = ["FileWatcher", "ServerWatcher", "Sight", "Watcher", "sight_of"]
+__all__ = ["WINDOW_NAME", "FileWatcher", "ServerWatcher", "Sight", "Watcher", "sight_of"]
+
+#: The name that PsychoPy's windows carry.
+WINDOW_NAME = "PsychoPy"
 
 Sight = Literal["off", "card", "waiting", "waiting-next"]
 

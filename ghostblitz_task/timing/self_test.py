@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -130,7 +130,7 @@ def run_self_test(
         apparatus.close()
     checks = check_all(measured)
     document = self_test_document(
-        measured, study=study, settings=settings, request=request, started=started
+        measured, checks, study=study, settings=settings, request=request, started=started
     )
     path = write_record(folder, document, stamp=started.strftime(_STAMP))
     return SelfTest(path, document, checks, overall_verdict(checks))
@@ -206,6 +206,7 @@ class _Test:
 
 def self_test_document(
     measured: Measured,
+    checks: Sequence[Check],
     *,
     study: RunnableStudy,
     settings: ApparatusSettings,
@@ -213,7 +214,6 @@ def self_test_document(
     started: datetime,
 ) -> dict[str, Any]:
     """Return the record of what was measured, with its checks and its paragraph."""
-    checks = check_all(measured)
     started_utc = started.isoformat(timespec="seconds")
     study_id = study.settings.study.id
     software = _software(measured.apparatus)

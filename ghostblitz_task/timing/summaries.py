@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ghostblitz_task.presenting import DROPPED
 from ghostblitz_task.timing.measured import ClockFigures, FlipFigures, Spread
 
-__all__ = ["DROPPED", "clock_figures", "flip_figures", "spread_of"]
+__all__ = ["clock_figures", "flip_figures", "spread_of"]
 
-#: An interval that is longer than so many frames has missed one; trials of a session count so.
-DROPPED = 1.5
 # The run is cut into so many stretches, of a second at least.
 _N_STRETCHES = 6
 _N_BINS = 60

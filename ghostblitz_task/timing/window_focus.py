@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["someone_elses_focus"]
+from ghostblitz_task.robot.watching import WINDOW_NAME
 
-# The name that PsychoPy's windows carry.
-_WINDOW_NAME = "PsychoPy"
+__all__ = ["someone_elses_focus"]
 
 
 def someone_elses_focus() -> str | None:
@@ -35,10 +34,10 @@ def someone_elses_focus() -> str | None:
 
 def _is_ours(window: Any) -> bool:
     """Whether a window, one around it or one right within it is PsychoPy's."""
-    if any(child.get_wm_name() == _WINDOW_NAME for child in window.query_tree().children):
+    if any(child.get_wm_name() == WINDOW_NAME for child in window.query_tree().children):
         return True
     while window != 0 and window is not None:
-        if window.get_wm_name() == _WINDOW_NAME:
+        if window.get_wm_name() == WINDOW_NAME:
             return True
         window = window.query_tree().parent
     return False

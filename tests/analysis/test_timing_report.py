@@ -32,6 +32,7 @@ from ghostblitz_analysis.timing_report import (
 from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.studies import open_study, simulate_study
+from ghostblitz_task.timing.checks import check_all
 from ghostblitz_task.timing.record import read_record, timing_folder, write_record
 from ghostblitz_task.timing.self_test import SelfTestRequest, self_test_document
 from ghostblitz_task.trial_log import file_sha256
@@ -44,6 +45,7 @@ STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 def write_test(dataset: Path, measured=GOOD, *, stamp="20260102T030405Z") -> Path:
     document = self_test_document(
         measured,
+        check_all(measured),
         study=open_study(STUDY),
         settings=ApparatusSettings(),
         request=SelfTestRequest(),
