@@ -83,6 +83,9 @@ class Presenter:
     ) -> None:
         self.apparatus = apparatus
         self.reader = reader
+        # They come up without having gone down before anybody listened.
+        at_start = apparatus.describe().get("keys_down_at_start") or ()
+        self.reader.down.update(("keyboard", key) for key in at_start)
         self.frame_s = 1.0 / apparatus.refresh_hz
         self.flip_s = 0.0
         self.shown = first

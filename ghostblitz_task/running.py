@@ -98,7 +98,8 @@ def run_study(
     """Run one session of a study in a window.
 
     Everything that can be refused is refused before the window opens. `say` is told, once, if
-    people are measured on a machine whose timing was not tested for this study.
+    people are measured on a machine whose timing was not tested for this study, and that there is
+    a stream of markers to be recorded.
 
     Returns
     -------
@@ -122,6 +123,11 @@ def run_study(
     study, identity = begin(request, study, dataset)
 
     def quote_self_test(apparatus: Apparatus) -> Mapping[str, Any] | None:
+        if settings.markers.lsl is not None:
+            say(
+                f"hint: markers go out as the LSL stream {settings.markers.lsl.name!r}; let the "
+                "recorder take it before the first card"
+            )
         described = apparatus.describe()
         quote = find_self_test(dataset, study.settings.study.id, described, settings)
         if request.source == "human" and (quote is None or quote.verdict == "fail"):
@@ -142,18 +148,24 @@ def run_study(
 
 
 def marker_failures(log: Path) -> list[str]:
-    """Return what went wrong with the markers of a run, a line for each output it did with."""
+    """Return what went wrong with the markers of a run, a line for each output it did with.
+
+    A stream that nobody took when the run ended is among them.
+    """
     ends = list(read_log(log).of_type("end"))
     report = ends[-1].get("marker_report") if ends else None
     if report is None:
         return []
     first = report["first_failure"] or {}
-    return [
+    failures = [
         f"markers: {output} did not take {n_failed} of {report['n_sent']} (first failure, of "
         f"{first.get('output')}: {first.get('reason')})"
         for output, n_failed in report["n_failed"].items()
         if n_failed
     ]
+    if report["outputs"].get("lsl", {}).get("had_consumers_at_end") is False:
+        failures.append("markers: no program was recording the LSL stream when the run ended")
+    return failures
 
 
 def _hint(request: RunRequest, dataset: Path, quote: Quote | None) -> str:

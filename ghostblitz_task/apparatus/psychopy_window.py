@@ -288,7 +288,22 @@ def _open_window(settings: ApparatusSettings, palette: Palette, *, pointer_visib
         waitBlanking=True,
     )
     window.mouseVisible = pointer_visible
+    _keep_no_keys(window)
     return window
+
+
+def _keep_no_keys(window: Any) -> None:
+    """Keep PsychoPy from listing the window's keys for its own `event` module.
+
+    Nobody takes them from there, so that list and PsychoPy's log of it grow with every key, and a
+    shutdown key set in PsychoPy's preferences would end the program without the log's last record.
+    """
+
+    def nothing(*_key: Any) -> None:
+        pass
+
+    for name in ("on_key_press", "on_text", "on_text_motion"):
+        setattr(window.winHandle, name, nothing)
 
 
 def _screens() -> list[Any]:

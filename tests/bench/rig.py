@@ -114,7 +114,9 @@ def _run_both(
         assert robot.stdin is not None
         robot.stdin.write(json.dumps(told).encode())
         robot.stdin.close()
-        program = subprocess.Popen(peer.command(places), stdout=said, stderr=said, cwd=_ROOT)
+        program = subprocess.Popen(
+            peer.command(places), stdout=said, stderr=said, cwd=places.folder
+        )
     try:
         _await_ready(Path(told["ready"]), program)
         # A waiting parent uses no processor; the timers end what does not end by itself.

@@ -54,6 +54,8 @@ class ScriptedApparatus:
         Whether showing this screen, of which so many frames of its name were shown, fails.
     frames_missed : callable
         How many frames pass unseen before this screen is shown.
+    keys_down_at_start : tuple of str
+        Keys that were down before it listened.
     """
 
     script: Script = lambda _screen, _flip_s, _n: ()
@@ -62,6 +64,7 @@ class ScriptedApparatus:
     frames_missed: Callable[[Screen, int], int] = lambda _screen, _n_frames: 0
     refresh_hz: float = 60.0
     markers: MarkerSink | None = None
+    keys_down_at_start: tuple[str, ...] = ()
     screens: list[Screen] = field(default_factory=list)
     delivered: list[DeviceEvent] = field(default_factory=list)
     prepared: list[Screen] = field(default_factory=list)
@@ -73,7 +76,11 @@ class ScriptedApparatus:
     _coming: list[DeviceEvent] = field(default_factory=list)
 
     def describe(self) -> Mapping[str, Any]:
-        return {"apparatus": "scripted", "display_synchronised": True}
+        return {
+            "apparatus": "scripted",
+            "display_synchronised": True,
+            "keys_down_at_start": list(self.keys_down_at_start),
+        }
 
     def key_labels(self) -> Mapping[str, str]:
         return {}

@@ -26,10 +26,11 @@ from ghostblitz_task.apparatus_settings import (
 from ghostblitz_task.card_studies import Study
 from ghostblitz_task.errors import ApparatusError, ConfigError
 from ghostblitz_task.screens import Screen
+from ghostblitz_task.running import marker_failures
 from ghostblitz_task.session import run_session
 from ghostblitz_task.session_header import SessionIdentity
 from ghostblitz_task.studies import open_study
-from ghostblitz_task.trial_log import RunLog
+from ghostblitz_task.trial_log import FORMAT, RunLog, TrialLog
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND_KEYS = {"ghost": "y", "chair": "u", "bottle": "i", "book": "o", "mouse": "l"}
@@ -237,6 +238,24 @@ def test_output_that_fails_is_counted_and_stops_neither_session_nor_other_output
         "label": sixth,
         "reason": "it was pulled out",
     }
+
+
+def test_stream_that_nobody_recorded_is_told_when_the_run_is_over(tmp_path):
+    path = tmp_path / "run.jsonl"
+    for n, had_consumers in enumerate((True, False)):
+        path = tmp_path / f"run-{n}.jsonl"
+        with TrialLog(path) as log:
+            log.append("header", {"format": FORMAT})
+            report = {
+                "n_sent": 3,
+                "n_failed": {"lsl": 0},
+                "first_failure": None,
+                "outputs": {"lsl": {"had_consumers_at_end": had_consumers}},
+            }
+            log.append("end", {"marker_report": report})
+        told = marker_failures(path)
+        assert bool(told) is not had_consumers
+    assert "LSL" in told[0]
 
 
 def test_nothing_is_written_or_rendered_while_a_response_is_awaited(tmp_path):

@@ -345,6 +345,20 @@ def test_key_that_is_held_into_a_trial_is_marked_and_does_not_answer(tmp_path: P
     assert not third["key_held_at_onset"]
 
 
+def test_key_that_was_down_before_the_session_goes_down_only_after_it_came_up(
+    tmp_path: Path,
+) -> None:
+    def script(screen: Screen, flip_s: float, _n: int) -> list[DeviceEvent]:
+        if screen.name == "key-check-grab-mouse":  # Whose press comes at 0.1 s, as if repeated.
+            return [release("g", flip_s + 0.2), *tap("g", flip_s + 0.3)]
+        return []
+
+    run, _ = play(tmp_path, ScriptedApparatus(script, keys_down_at_start=("g",)))
+    check = next(r for r in run.of_type("screen") if r["name"] == "key-check-grab-mouse")
+    presses = [e["repeated"] for e in check["events"] if e["kind"] == "press"]
+    assert presses == [True, False]
+
+
 def test_press_at_the_flip_or_after_it_is_not_held(tmp_path: Path) -> None:
     run, _ = play(tmp_path, ScriptedApparatus(right(0.0)))
     assert all(not t["key_held_at_onset"] for t in trials(run))
