@@ -1,7 +1,7 @@
 # The project's commands. The work of set-up is in .ci/setup.sh; each command does it first,
 # which costs nothing once it is done.
 .POSIX:
-.PHONY: help setup demo test test-quick soak bench-timing lint check lock clean FORCE
+.PHONY: help setup demo test test-quick soak bench-timing bench-analysis lint check lock clean FORCE
 
 PYTHON = .venv/bin/python
 STAMP = .venv/.ghostblitz-setup
@@ -18,6 +18,7 @@ help:
 	@echo 'make test-quick  the tests that need no screen and little time'
 	@echo 'make soak        long sessions: memory, drift, lost events (half an hour)'
 	@echo 'make bench-timing  our RTs against those of its peers; docs/timing-bench.md (35 minutes)'
+	@echo 'make bench-analysis  the analysis on a million trials, and beside its peers; docs/analysis-bench.md'
 	@echo 'make lint        style, types and layers'
 	@echo 'make check       lint and test: what CI runs'
 	@echo 'make setup       only the set-up'
@@ -52,6 +53,11 @@ soak: setup
 bench-timing: setup
 	@sh tests/bench/setup.sh
 	@$(PYTHON) -m tests.bench $(BENCH_ARGS)
+
+# Nothing else should run on the machine.
+bench-analysis: setup
+	@sh tests/bench_analysis/setup.sh
+	@$(PYTHON) -m tests.bench_analysis $(BENCH_ARGS)
 
 test-quick: setup
 	$(PYTHON) -m pytest -n 2 -m 'not slow and not screen' $(PYTEST_ARGS)

@@ -32,6 +32,8 @@ class SessionIdentity:
     """Whose session this is, and how it came about.
 
     `others` are the participants in the other seats, where several play at one machine.
+    `analysis_file_sha256` is of the bytes of the data set's ``analysis.toml`` as the session
+    begins, so that it can be shown later what was stated before the data; null where there is none.
     """
 
     participant_id: str
@@ -42,6 +44,7 @@ class SessionIdentity:
     participant_model: str | None = None
     resumes: Resumed | None = None
     others: tuple[str, ...] = ()
+    analysis_file_sha256: str | None = None
 
 
 class DescribedSettings(Protocol):

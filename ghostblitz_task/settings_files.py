@@ -6,9 +6,10 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from ghostblitz_task.errors import ConfigError
 from ghostblitz_task.games import suggestion
@@ -141,11 +142,16 @@ def _in_words(error: ValidationError, model: type[Settings]) -> str:
     faults = error.errors(include_url=False)
     # A misspelt key also leaves the right one missing: name the spelling.
     first = min(faults, key=lambda fault: fault["type"] != "extra_forbidden")
-    key_path = ".".join(str(part) for part in first["loc"])
+    path, models = _place(model, first["loc"])
+    key_path = ".".join(path)
     if first["type"] == "extra_forbidden":
-        known = _known_keys(model, first["loc"][:-1])
-        text = f"{key_path} is not a setting{suggestion(str(first['loc'][-1]), known)}"
-        text += "" if "did you mean" in text else f"; there are {', '.join(known)}"
+        *_, name = path
+        known = [
+            key for parent in _place(model, first["loc"][:-1])[1] for key in parent.model_fields
+        ]
+        text = f"{key_path} is not a setting{_nearest(name, known)}"
+    elif first["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        text = _kind_in_words(first, key_path, models)
     elif first["type"] == "missing":
         text = f"{key_path} is missing"
     elif first["type"] == "value_error":
@@ -158,20 +164,63 @@ def _in_words(error: ValidationError, model: type[Settings]) -> str:
     return text + (f" (and {more} more)" if more else "")
 
 
+def _kind_in_words(fault: ErrorDetails, key_path: str, models: list[type[BaseModel]]) -> str:
+    """Say that a table is of no kind that can stand there, or does not say of which it is."""
+    key = fault["ctx"]["discriminator"].strip("'")
+    known = [str(tag) for model in models for tag in get_args(model.model_fields[key].annotation)]
+    if fault["type"] == "union_tag_not_found":
+        return f"{key_path}.{key} is missing; there are {', '.join(known)}"
+    found = fault["input"][key]
+    return f"{key_path}.{key}: {_short(found)} is not known{_nearest(str(found), known)}"
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    """Suggest the name that was meant, or list those that are known."""
+    return suggestion(name, known) or f"; there are {', '.join(known)}"
+
+
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _known_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    """Follow a fault's location down the models and list the keys that stand there."""
+def _place(
+    model: type[BaseModel], location: tuple[int | str, ...]
+) -> tuple[list[str], list[type[BaseModel]]]:
+    """Follow a fault's location down the models.
+
+    Returns
+    -------
+    path : list of str
+        The location as keys of the file: without the kind of table that was tried, where tables of
+        several kinds can stand.
+    models : list of type
+        The models of what can stand there.
+    """
+    path: list[str] = []
+    models = [model]
     for part in location:
         if isinstance(part, int):
-            continue
-        annotation = model.model_fields[part].annotation
-        inner = [annotation, *get_args(annotation)]
-        models = [a for a in inner if isinstance(a, type) and issubclass(a, BaseModel)]
-        if not models:
-            return []
-        model = models[0]
-    return list(model.model_fields)
+            path.append(str(part))
+        elif len(models) > 1:
+            models = [kind for kind in models if part in _tags(kind)]
+        elif part != "[key]":
+            path.append(part)
+            fields = models[0].model_fields if models else {}
+            models = _models_in(fields[part].annotation) if part in fields else []
+    return path, models
+
+
+def _tags(model: type[BaseModel]) -> list[str]:
+    """Return the kinds of table that a model is for: its keys of a few fixed texts."""
+    annotations = [field.annotation for field in model.model_fields.values()]
+    fixed = [annotation for annotation in annotations if get_origin(annotation) is Literal]
+    return [str(tag) for annotation in fixed for tag in get_args(annotation)]
+
+
+def _models_in(annotation: object) -> list[type[BaseModel]]:
+    """Return the models that a type is made of, in order."""
+    if get_origin(annotation) is None:
+        known = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+        return [annotation] if known else []  # type: ignore[list-item]
+    return [model for part in get_args(annotation) for model in _models_in(part)]

@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -236,6 +237,15 @@ def _only_one(logs: Path, identity: SessionIdentity) -> Iterator[None]:
             (logs / name).unlink()
 
 
+def _analysis_sha256(logs: Path) -> str | None:
+    """Return the hash of the bytes of the data set's analysis settings; null without any."""
+    file = logs.parent / _ANALYSIS_FILE
+    try:
+        return file_sha256(file) if file.exists() else None
+    except OSError as error:
+        raise LogError(f"{file} cannot be read: {error.strerror}") from error
+
+
 def log_session(
     study: RunnableStudy,
     logs: Path,
@@ -249,6 +259,7 @@ def log_session(
 ) -> tuple[Path, SessionOutcome]:
     """Plan a session, open its log and its apparatus, and run it.
 
+    The log says which ``analysis.toml`` stands in the data set as the session begins.
     `quote_self_test` finds, once the apparatus is open, what its timing self-test said.
 
     Returns
@@ -264,6 +275,7 @@ def log_session(
         Before anything opens: if the session cannot be planned or its log cannot be created;
         later: if screen, keyboard or disk fails.
     """
+    identity = replace(identity, analysis_file_sha256=_analysis_sha256(logs))
     session = study.prepare(logs, identity)
     path = log_path(logs, identity.participant_id, session=identity.session, run=identity.run)
     with _only_one(logs, identity):

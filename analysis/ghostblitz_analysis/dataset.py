@@ -26,7 +26,7 @@ from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.schema import COLUMNS
 from ghostblitz_task.settings_files import load_settings
 
-__all__ = ["Dataset", "ImportFlow", "RunInfo", "load_dataset"]
+__all__ = ["Dataset", "ImportFlow", "RunInfo", "analysis_file", "load_dataset"]
 
 LOGS_FOLDER = "logs"
 LOG_SUFFIX = ".jsonl"
@@ -279,12 +279,17 @@ def _import_flow(info: Mapping[str, Any]) -> ImportFlow:
     )
 
 
-def _analysis(path: Path) -> AnalysisSettings | None:
-    """Read the settings that a data set carries; a log's own folder may carry them."""
+def analysis_file(path: Path) -> Path | None:
+    """Return the analysis settings that a data set carries; a log's own folder may carry them."""
     folders = [path] if path.is_dir() else [path.parent]
     if path.is_file() and path.parent.name == LOGS_FOLDER:
         folders.append(path.parent.parent)
     for folder in folders:
         if (folder / ANALYSIS_FILE).is_file():
-            return load_settings(folder / ANALYSIS_FILE, AnalysisSettings)
+            return folder / ANALYSIS_FILE
     return None
+
+
+def _analysis(path: Path) -> AnalysisSettings | None:
+    file = analysis_file(path)
+    return load_settings(file, AnalysisSettings) if file else None

@@ -1,22 +1,28 @@
 """Exclusions: a trial table in, the same table with ``exclude_*`` flags out; no row is dropped.
 
-Each flag is one step with a reason in words. A step either takes a trial out of everything
-(``scope == "all"``: the wrong phase, and cards that came again in a game for cards) or only out of
-the RT measures (``scope == "rt"``); accuracy and error kinds are counted over all planned trials of
-the phases that are analysed.
+Each flag is one step with a reason in words, which takes a trial out of everything or only out of
+the RT measures; accuracy and error kinds are counted over all planned trials of the phases that are
+analysed. The flags of the steps that are always made do not depend on one another; each step that
+the settings state looks only at the trials that no step before it took out.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from ghostblitz_analysis.dataset import ImportFlow
+from ghostblitz_analysis.exclusion_steps import (
+    ExclusionStep,
+    TrialsLeft,
+    cell_columns,
+    exclusion_steps,
+    scope_of,
+    where_true,
+)
+from ghostblitz_analysis.level_codes import count_crossed, level_codes
+from ghostblitz_analysis.participant_limits import LIMIT_COLUMNS, missed_limits
 from ghostblitz_analysis.settings import AnalysisSettings
 
 __all__ = [
@@ -25,142 +31,115 @@ __all__ = [
     "exclusion_steps",
     "flag_exclusions",
     "import_table",
+    "participants_left_out",
     "total_flow",
     "used_for_accuracy",
     "used_for_rt",
 ]
 
 Mask = npt.NDArray[np.bool_]
-Scope = Literal["all", "rt"]
+IntArray = npt.NDArray[np.int64]
 
-#: The flags that take a trial out of everything; every other one only out of the RT measures.
-_ALL_FLAGS = ("exclude_phase", "exclude_recycled")
-_RT_FLAGS = (
-    "exclude_first_trials",
-    "exclude_early",
-    "exclude_no_rt",
-    "exclude_error",
-    "exclude_too_fast",
-    "exclude_too_slow",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ExclusionStep:
-    """One exclusion: its flag column, why it is made, and which trials it takes.
-
-    Attributes
-    ----------
-    flag : str
-        Name of the boolean column.
-    reason : str
-        In words, with the setting's value.
-    scope : str
-        ``all``, or ``rt`` where only the RT measures leave the trial out.
-    find : callable
-        From the trial table to a mask of its rows.
-    """
-
-    flag: str
-    reason: str
-    scope: Scope
-    find: Callable[[pd.DataFrame], Mask]
-
-
-def exclusion_steps(settings: AnalysisSettings) -> tuple[ExclusionStep, ...]:
-    """Return the steps in the order in which they are counted.
-
-    Bounds are kept: with 0.2 and 10 s, RTs of exactly 0.2 and 10 s stay. An RT of 0 or less is
-    too fast whatever the lower bound, since it has no logarithm.
-    """
-    low, high = settings.bounds.min_rt_s, settings.bounds.max_rt_s
-    phases, n_first = settings.phases, settings.skip_first_trials
-    return (
-        ExclusionStep(
-            "exclude_phase",
-            f"not a {' or '.join(phases)} trial",
-            "all",
-            lambda t: ~t["phase"].isin(phases).to_numpy(dtype=bool),
-        ),
-        ExclusionStep(
-            "exclude_recycled",
-            "a card that had been seen and came again from under the pile",
-            "all",
-            lambda t: _true(t["recycled"]),
-        ),
-        ExclusionStep(
-            "exclude_first_trials",
-            f"among the first {n_first} of its block"
-            if n_first
-            else "among the first of its block (the settings skip none)",
-            "rt",
-            lambda t: _true(t["trial_in_block"] < n_first),
-        ),
-        ExclusionStep(
-            "exclude_early",
-            "answered before the card was shown",
-            "rt",
-            lambda t: _true(t["error_kind"] == "early"),
-        ),
-        ExclusionStep(
-            "exclude_no_rt",
-            "no response in time, so there is no RT",
-            "rt",
-            lambda t: t["rt_s"].isna().to_numpy(dtype=bool),
-        ),
-        ExclusionStep(
-            "exclude_error",
-            "the response was wrong",
-            "rt",
-            lambda t: ~_true(t["correct"]),
-        ),
-        ExclusionStep(
-            "exclude_too_fast",
-            f"RT below {low:g} s",
-            "rt",
-            lambda t: _true((t["rt_s"] < low) | (t["rt_s"] <= 0)),
-        ),
-        ExclusionStep(
-            "exclude_too_slow",
-            f"RT above {high:g} s",
-            "rt",
-            lambda t: _true(t["rt_s"] > high),
-        ),
-    )
+_PREFIX = "exclude_"
 
 
 def flag_exclusions(trials: pd.DataFrame, settings: AnalysisSettings) -> pd.DataFrame:
-    """Add one boolean ``exclude_*`` column per step; the flags do not depend on one another.
+    """Add one boolean ``exclude_*`` column per step.
 
     Parameters
     ----------
     trials : DataFrame, one row per trial
-        With the columns of the schema; it is not changed.
+        With the columns of the schema; it is not changed. Flags of an earlier call are replaced;
+        other columns that begin with ``exclude_`` take their trials out of the RT measures before
+        any step.
     settings : AnalysisSettings
-        Bounds, first trials to skip, and phases.
+        Bounds, first trials to skip, phases, and the exclusions that a study states.
 
     Returns
     -------
     DataFrame, the same rows in the same order
-        A missing RT is flagged ``exclude_no_rt`` and by no bound. An empty table gives empty
-        flags.
+        A missing RT is flagged ``exclude_no_rt`` and by no bound. The order of the rows makes no
+        difference to their flags. An empty table gives empty flags.
     """
-    return trials.assign(
-        **{
-            step.flag: pd.Series(step.find(trials), index=trials.index, dtype=bool)
-            for step in exclusion_steps(settings)
-        }
-    )
+    bare = trials.drop(columns=[name for name in trials.columns if scope_of(name)])
+    left = _all_left(bare)
+    flags: dict[str, Mask] = {}
+    for step in _steps_on(bare, settings):
+        flags[step.flag] = step.find(bare, left)
+        left = left.without(flags[step.flag], step.scope)
+    return bare.assign(**flags)
 
 
 def used_for_accuracy(flagged: pd.DataFrame) -> Mask:
     """Return the mask of trials that count for accuracy and error kinds."""
-    return ~np.asarray(flagged[list(_ALL_FLAGS)].to_numpy(dtype=bool).any(axis=1))
+    return ~_any_of(flagged, [c for c in _flags_in(flagged) if scope_of(c) == "all"])
 
 
 def used_for_rt(flagged: pd.DataFrame) -> Mask:
-    """Return the mask of trials that count for the RT measures: no flag at all."""
-    return ~np.asarray(flagged[[*_ALL_FLAGS, *_RT_FLAGS]].to_numpy(dtype=bool).any(axis=1))
+    """Return the mask of trials that count for the RT measures: no ``exclude_*`` flag at all."""
+    return ~_any_of(flagged, _flags_in(flagged))
+
+
+def _flags_in(table: pd.DataFrame) -> list[str]:
+    return [name for name in map(str, table.columns) if name.startswith(_PREFIX)]
+
+
+def _any_of(table: pd.DataFrame, flags: list[str]) -> Mask:
+    found = np.zeros(len(table), dtype=bool)
+    for flag in flags:
+        found |= where_true(table[flag])
+    return found
+
+
+def _all_left(table: pd.DataFrame) -> TrialsLeft:
+    everything = np.ones(len(table), dtype=bool)
+    return TrialsLeft(everything, everything)
+
+
+def _steps_on(table: pd.DataFrame, settings: AnalysisSettings) -> tuple[ExclusionStep, ...]:
+    """Return all steps on a table: what came flagged with the data, then the settings' own."""
+
+    def came_so(flag: str) -> ExclusionStep:
+        return ExclusionStep(
+            flag, "flagged in the data", "rt", lambda t, _left: where_true(t[flag])
+        )
+
+    came = [came_so(flag) for flag in _flags_in(table) if not scope_of(flag)]
+    return (*came, *exclusion_steps(settings))
+
+
+def participants_left_out(flagged: pd.DataFrame, settings: AnalysisSettings) -> pd.DataFrame:
+    """Say which participants the stated limits took out, and why.
+
+    Parameters
+    ----------
+    flagged : DataFrame, one row per trial
+        From `flag_exclusions` with the same settings.
+
+    Returns
+    -------
+    DataFrame, one row per step, participant and limit missed (in each rule or cell where it is)
+        ``step`` and ``flag`` as in the `audit`, then the columns of `missed_limits`. No rows where
+        no limit is stated, or none is missed.
+    """
+    left = _all_left(flagged)
+    parts = []
+    for number, step in enumerate(_steps_on(flagged, settings), start=1):
+        if step.limits is not None:
+            missed = missed_limits(
+                flagged,
+                step.limits,
+                analysed=left.analysed,
+                usable=left.usable,
+                factors=cell_columns(settings),
+            )
+            missed.insert(0, "step", number)
+            missed.insert(1, "flag", step.flag)
+            parts.append(missed)
+        left = left.without(where_true(flagged[step.flag]), step.scope)
+    types = {"step": "Int64", "flag": "string", **LIMIT_COLUMNS}
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(types))
+    return table.astype(types)
 
 
 def audit(flagged: pd.DataFrame, settings: AnalysisSettings) -> pd.DataFrame:
@@ -179,22 +158,30 @@ def audit(flagged: pd.DataFrame, settings: AnalysisSettings) -> pd.DataFrame:
         steps say), ``n_newly_excluded`` (by this step and none before it) and ``n_left``. A
         trial may meet several steps, so only ``n_newly_excluded`` adds up.
     """
-    keys = [flagged["participant_id"].astype("category"), flagged["rule"].astype("category")]
+    people, names = level_codes(flagged["participant_id"])
+    rules, levels = level_codes(flagged["rule"])
+
+    def count(where: Mask) -> IntArray:
+        size = {"n_rows": len(names), "n_columns": len(levels)}
+        return count_crossed(people[where], rules[where], **size)
+
+    n_trials = count(np.ones(len(flagged), dtype=bool))
+    met = np.nonzero(n_trials)
     gone = np.zeros(len(flagged), dtype=bool)
     parts = []
-    for number, step in enumerate(exclusion_steps(settings), start=1):
-        hit = flagged[step.flag].to_numpy(dtype=bool)
-        counted = pd.DataFrame(
-            {"n_trials": 1, "n_flagged": hit, "n_newly_excluded": hit & ~gone}, index=flagged.index
-        )
+    for number, step in enumerate(_steps_on(flagged, settings), start=1):
+        hit = where_true(flagged[step.flag])
+        counts = {"n_flagged": count(hit), "n_newly_excluded": count(hit & ~gone)}
         gone |= hit
-        counted["n_left"] = ~gone
-        counts = counted.astype("int64").groupby(keys, observed=True).sum().reset_index()
-        counts.insert(0, "step", number)
-        counts.insert(1, "flag", step.flag)
-        counts.insert(2, "scope", step.scope)
-        counts.insert(3, "reason", step.reason)
-        parts.append(counts)
+        columns: dict[str, object] = {
+            **{"step": number, "flag": step.flag, "scope": step.scope, "reason": step.reason},
+            "participant_id": [names[person] for person in met[0]],
+            "rule": [levels[rule] for rule in met[1]],
+            "n_trials": n_trials[met],
+            **{name: table[met] for name, table in counts.items()},
+            "n_left": count(~gone)[met],
+        }
+        parts.append(pd.DataFrame(columns))
     table = pd.concat(parts, ignore_index=True)
     return table.astype({"participant_id": "string", "rule": "string"})
 
@@ -226,8 +213,3 @@ def import_table(flow: ImportFlow) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["step", "reason", "participant_id", "n_rows", "n_left"])
     texts = dict.fromkeys(("step", "reason", "participant_id"), "string")
     return table.astype(texts | dict.fromkeys(("n_rows", "n_left"), "Int64"))
-
-
-def _true(condition: pd.Series) -> Mask:
-    """Return where a condition holds; where it is unknown it does not."""
-    return condition.astype("boolean").fillna(False).to_numpy(dtype=bool)

@@ -6,17 +6,29 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import gt
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
+import numpy as np
 import pandas as pd
 
 from ghostblitz_analysis.rt_units import MAX_RT_S, check_seconds, check_units_of_blocks
 from ghostblitz_analysis.solving import GameOptions, Solver, rules_text
-from ghostblitz_analysis.tables import RawTable, near_name, parse_delimited, read_text, trial_frame
+from ghostblitz_analysis.tables import (
+    CodedColumn,
+    CodedTable,
+    coded,
+    combined_codes,
+    near_name,
+    parse_coded,
+    read_text,
+    trial_frame,
+)
 from ghostblitz_task.errors import CardError, DatasetError
 from ghostblitz_task.games import Mode, Response
-from ghostblitz_task.schema import COLUMNS, FACTOR_PREFIX, SCHEMA_VERSION, column
+from ghostblitz_task.schema import COLUMNS, FACTOR_PREFIX, SCHEMA_VERSION, Column, column
 from ghostblitz_task.trial_log import file_sha256
 
 __all__ = [
@@ -39,6 +51,14 @@ _REQUIRED = (
     "study_id", "game", "participant_id", "session", "run", "source", "trial_index",
     "block_index", "block_type", "phase", "trial_in_block", "card", "item_colours", "rule", "mode",
     "target", "answer", "answer_kind", "rt_s", "response", "response_mode", "correct", "error_kind",
+)  # fmt: skip
+#: What makes a trial, and the lowest numbers there are.
+_IDENTITY = ("participant_id", "session", "trial_index")
+_STARTS = {"session": 1, "run": 1, "trial_index": 0, "block_index": 0, "trial_in_block": 0}
+_NOT_NEGATIVE = ("onset_s", "fixation_onset_s", "deadline_s", "trials_since_hat_move")
+#: What the derived columns depend on, beside the RT.
+_FACTS = (
+    "game", "item_colours", "card", "hat_over", "block_type", "response", "response_mode",
 )  # fmt: skip
 _NULLABLE = {c.name for c in COLUMNS if c.null_when is not None}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -114,6 +134,8 @@ def _check_report(report: object, path: Path) -> None:
 def read_imported(folder: Path, info: Mapping[str, Any]) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read the trial table of an imported data set.
 
+    Distinct values are read, and distinct cards with their responses solved, once each.
+
     Returns
     -------
     trials : DataFrame
@@ -128,30 +150,29 @@ def read_imported(folder: Path, info: Mapping[str, Any]) -> tuple[pd.DataFrame, 
         value is not what its card and response give.
     """
     path = folder / TABLE_FILE
-    raw = parse_delimited(read_text(path), TABLE_FILE)
+    raw = parse_coded(read_text(path), TABLE_FILE)
     _check_columns(raw, path)
-    columns: dict[str, list[Any]] = {}
-    for name, cells in raw.columns.items():
-        columns[name] = _typed(name, cells, raw.places)
+    columns = {name: _typed(name, column, raw) for name, column in raw.columns.items()}
     if len(raw) != info["n_trials"]:
         raise DatasetError(
             f"{path} has {len(raw)} rows, but {info['n_trials']} were imported; rows were lost or "
             "added, so import the data again"
         )
-    _check_identities(columns, raw.places)
+    _check_identities(columns, raw)
     game = info["game"]
     options = GameOptions(game.get("shout_item"), frozenset(map(str, game.get("rules") or ())))
-    _check_rules(columns, raw.places, options.rules)
-    _check_derived(columns, raw.places, Solver(options))
-    check_seconds(columns["rt_s"], columns["participant_id"], str(path))
-    check_units_of_blocks(columns, str(path))
+    columns["rules"] = _checked_rules(columns.get("rules"), raw, options.rules)
+    columns |= _checked_derived(columns, raw, Solver(options))
+    trials = trial_frame(columns, len(raw))
+    check_seconds(trials["rt_s"], trials["participant_id"], str(path))
+    check_units_of_blocks(trials, str(path))
     notes: tuple[str, ...] = ()
     if file_sha256(path) != info["trials_sha256"]:
         notes = (f"{TABLE_FILE} was changed after the import; its values still agree",)
-    return trial_frame(columns, len(raw)), notes
+    return trials, notes
 
 
-def _check_columns(raw: RawTable, path: Path) -> None:
+def _check_columns(raw: CodedTable, path: Path) -> None:
     known = [c.name for c in COLUMNS]
     for name in raw.columns:
         if name not in known and not name.startswith(FACTOR_PREFIX):
@@ -167,34 +188,42 @@ def _check_columns(raw: RawTable, path: Path) -> None:
         )
 
 
-def _typed(name: str, cells: Sequence[str | None], places: Sequence[str]) -> list[Any]:
+def _typed(name: str, cells: CodedColumn, raw: CodedTable) -> CodedColumn:
+    """Read a column's texts as the schema's type; the first row that cannot be is refused."""
     if name.startswith(FACTOR_PREFIX):
-        return list(cells)
+        return cells
     c = column(name)
-    read = {"string": _as_text, "Int64": _as_integer, "Float64": _as_number, "boolean": _as_flag}
-    values: list[Any] = []
-    for cell, place in zip(cells, places, strict=True):
-        if cell is None:
-            if name not in _NULLABLE:
-                raise DatasetError(f"{place}: {name} is empty, but every trial has one")
-            values.append(None)
-            continue
-        value = read[c.dtype](cell)
-        if value is None:
-            kind = {"Int64": "a whole number", "Float64": "a finite number"}
-            words = kind.get(c.dtype, "true or false")
-            raise DatasetError(f"{place}: {name} is {cell!r}, but should be {words}")
-        if c.levels and value not in c.levels:
-            raise DatasetError(
-                f"{place}: {name} is {cell!r}, but should be one of {', '.join(c.levels)}"
-                + near_name(cell, c.levels)
-            )
-        values.append(value)
-    return values
+    read: dict[str, Callable[[str], Any]] = {
+        "string": str,
+        "Int64": _as_integer,
+        "Float64": _as_number,
+        "boolean": _as_flag,
+    }
+    values: list[Any] = [read[c.dtype](cell) for cell in cells.values]
+    is_bad = [value is None or bool(c.levels and value not in c.levels) for value in values]
+    # What stands last is taken for the code of a blank cell.
+    bad = np.array([*is_bad, name not in _NULLABLE], dtype=bool)[cells.codes]
+    if bad.any():
+        row = int(bad.argmax())
+        _refuse_cell(c, cells.at(row), raw.place(row))
+    if c.dtype == "Float64":
+        return CodedColumn(cells.codes, values)
+    # Several texts may be one value, as true and True are.
+    distinct = coded(values)
+    return CodedColumn(np.append(distinct.codes, np.int32(-1))[cells.codes], distinct.values)
 
 
-def _as_text(cell: str) -> str | None:
-    return cell
+def _refuse_cell(c: Column, cell: str | None, place: str) -> NoReturn:
+    if cell is None:
+        raise DatasetError(f"{place}: {c.name} is empty, but every trial has one")
+    if c.levels:
+        raise DatasetError(
+            f"{place}: {c.name} is {cell!r}, but should be one of {', '.join(c.levels)}"
+            + near_name(cell, c.levels)
+        )
+    kind = {"Int64": "a whole number", "Float64": "a finite number"}
+    words = kind.get(c.dtype, "true or false")
+    raise DatasetError(f"{place}: {c.name} is {cell!r}, but should be {words}")
 
 
 def _as_integer(cell: str) -> int | None:
@@ -210,68 +239,107 @@ def _as_flag(cell: str) -> bool | None:
     return _FLAGS.get(cell.lower())
 
 
-def _check_rules(
-    columns: dict[str, list[Any]], places: Sequence[str], rules: frozenset[str]
-) -> None:
-    """Compare the rules of each trial with those of the data set; fill in where they are not."""
+def _checked_rules(
+    stored: CodedColumn | None, raw: CodedTable, rules: frozenset[str]
+) -> CodedColumn:
+    """Compare the rules of each trial with those of the data set; return the latter for all."""
     known = rules_text(rules)
-    for place, stored in zip(places, columns.get("rules", [None] * len(places)), strict=True):
-        if stored is not None and stored != known:
+    if stored is not None:
+        other = stored.where(lambda value: value != known)
+        if other.any():
+            row = int(other.argmax())
             raise DatasetError(
-                f"{place}: rules is {stored!r}, but {INFO_FILE} says {known or 'none'!r}"
+                f"{raw.place(row)}: rules is {stored.at(row)!r}, but {INFO_FILE} says "
+                f"{known or 'none'!r}"
             )
-    columns["rules"] = [known] * len(places)
+    return CodedColumn(np.zeros(len(raw), dtype=np.int32), [known])
 
 
-def _check_identities(columns: Mapping[str, list[Any]], places: Sequence[str]) -> None:
-    seen: dict[tuple[Any, ...], str] = {}
-    names = ("participant_id", "session", "trial_index")
-    starts = {"session": 1, "run": 1, "trial_index": 0, "block_index": 0, "trial_in_block": 0}
-    for row, place in enumerate(places):
-        participant, rt_s = columns["participant_id"][row], columns["rt_s"][row]
-        if columns["source"][row] != _SOURCE:
-            raise DatasetError(
-                f"{place}: source is {columns['source'][row]!r}, but should be {_SOURCE!r} in an "
-                "imported data set"
-            )
-        if rt_s is not None and abs(rt_s) > MAX_RT_S:
-            raise DatasetError(f"{place}: rt_s is {rt_s:g} s, which is no reaction time")
-        if not participant.strip():
-            raise DatasetError(f"{place}: participant_id is blank")
-        for name, start in starts.items():
-            if columns[name][row] < start:
-                raise DatasetError(
-                    f"{place}: {name} is {columns[name][row]}, but they count from {start}"
-                )
-        for name in ("onset_s", "fixation_onset_s", "deadline_s", "trials_since_hat_move"):
-            value = columns[name][row] if name in columns else None
-            if value is not None and value < 0:
-                raise DatasetError(f"{place}: {name} is {value}, but cannot be negative")
-        identity = tuple(columns[name][row] for name in names)
-        if identity in seen:
-            raise DatasetError(
-                f"{place}: trial {identity[2]} of participant {identity[0]!r}, session "
-                f"{identity[1]}, stands in {seen[identity]} already"
-            )
-        seen[identity] = place
+def _check_identities(columns: Mapping[str, CodedColumn], raw: CodedTable) -> None:
+    """Refuse the first row whose source, numbers or times cannot be, or that stands twice."""
+    identity = combined_codes(columns[name] for name in _IDENTITY)
+    bad = pd.Series(identity).duplicated().to_numpy(copy=True)
+    bad |= columns["source"].where(lambda value: value != _SOURCE)
+    bad |= columns["rt_s"].where(lambda value: abs(value) > MAX_RT_S)
+    bad |= columns["participant_id"].where(lambda value: not value.strip())
+    for name, start in _STARTS.items():
+        bad |= columns[name].where(partial(gt, start))
+    for name in _NOT_NEGATIVE:
+        if name in columns:
+            bad |= columns[name].where(lambda value: value < 0)
+    if bad.any():
+        row = int(bad.argmax())
+        first = int((identity == identity[row]).argmax())
+        values = {name: values.at(row) for name, values in columns.items()}
+        _refuse_identity(values, raw.place(row), raw.place(first))
 
 
-def _check_derived(columns: Mapping[str, list[Any]], places: Sequence[str], solver: Solver) -> None:
+def _refuse_identity(values: Mapping[str, Any], place: str, first_place: str) -> NoReturn:
+    """Say what is wrong with a row's identity; `first_place` is where it stands first."""
+    if values["source"] != _SOURCE:
+        raise DatasetError(
+            f"{place}: source is {values['source']!r}, but should be {_SOURCE!r} in an "
+            "imported data set"
+        )
+    if values["rt_s"] is not None and abs(values["rt_s"]) > MAX_RT_S:
+        raise DatasetError(f"{place}: rt_s is {values['rt_s']:g} s, which is no reaction time")
+    if not values["participant_id"].strip():
+        raise DatasetError(f"{place}: participant_id is blank")
+    for name, start in _STARTS.items():
+        if values[name] < start:
+            raise DatasetError(f"{place}: {name} is {values[name]}, but they count from {start}")
+    for name in _NOT_NEGATIVE:
+        value = values.get(name)
+        if value is not None and value < 0:
+            raise DatasetError(f"{place}: {name} is {value}, but cannot be negative")
+    participant, session, trial = (values[name] for name in _IDENTITY)
+    raise DatasetError(
+        f"{place}: trial {trial} of participant {participant!r}, session {session}, stands in "
+        f"{first_place} already"
+    )
+
+
+def _checked_derived(
+    columns: Mapping[str, CodedColumn], raw: CodedTable, solver: Solver
+) -> dict[str, CodedColumn]:
+    """Derive what cards and responses give, and compare it with what is stored.
+
+    Rows with the same card, block type and response, and an RT of the same sign, give the same, so
+    the first of them stands for all.
+    """
+    names = [name for name in _FACTS if name in columns]
+    rt_s = columns["rt_s"]
+    signs = np.array([*(value < 0 for value in rt_s.values), -1], dtype=np.int32)
+    alike = combined_codes(
+        [*(columns[name] for name in names), CodedColumn(signs[rt_s.codes], [False, True])]
+    )
+    firsts = np.flatnonzero(~pd.Series(alike).duplicated().to_numpy())
+    facts = {name: columns[name].cells(firsts) for name in (*names, "rt_s")}
+    places = [raw.place(int(row)) for row in firsts]
+
     def refuse(row: int, error: Exception) -> bool:
         raise DatasetError(f"{places[row]}: {error}") from error
 
-    derived = derive_columns(columns, places, solver, on_unsolvable=refuse)
+    derived = derive_columns(facts, places, solver, on_unsolvable=refuse)
+    found: dict[str, CodedColumn] = {}
     for name, values in derived.items():
-        stored_values = columns.get(name)
-        if stored_values is None:
-            cast(dict[str, list[Any]], columns)[name] = values
-            continue
-        for place, stored, value in zip(places, stored_values, values, strict=True):
-            if stored != value:
-                raise DatasetError(
-                    f"{place}: {name} is stored as {_shown(stored)}, but its card and response "
-                    f"give {_shown(value)}"
-                )
+        of_alike = coded(values)
+        found[name] = CodedColumn(of_alike.codes[alike], of_alike.values)
+        if name in columns:
+            _check_stored(name, columns[name], found[name], raw)
+    return found
+
+
+def _check_stored(name: str, stored: CodedColumn, found: CodedColumn, raw: CodedTable) -> None:
+    codes = {value: code for code, value in enumerate(stored.values)}
+    expected = np.array([*(codes.get(value, -2) for value in found.values), -1])[found.codes]
+    wrong = expected != stored.codes
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DatasetError(
+            f"{raw.place(row)}: {name} is stored as {_shown(stored.at(row))}, but its card and "
+            f"response give {_shown(found.at(row))}"
+        )
 
 
 def _shown(value: object) -> str:

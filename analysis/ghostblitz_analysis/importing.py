@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ghostblitz_analysis.mapping import FilterSettings, Mapping, comparable
+from ghostblitz_analysis.rt_cells import as_number
 from ghostblitz_analysis.sources import SourceFile, read_source
 from ghostblitz_analysis.tables import RawTable, near_name
-from ghostblitz_analysis.translating import Translation, as_number, translate
+from ghostblitz_analysis.translating import Translation, translate
 from ghostblitz_analysis.writing import write_dataset
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.settings_files import load_settings
@@ -21,6 +22,9 @@ __all__ = ["Dropped", "ImportReport", "import_table", "import_text"]
 
 #: Beyond this many, participants are counted, not named.
 _MAX_NAMED = 20
+#: A run of so many rows with so many different RTs that stands twice is a copy.
+_MIN_REPEATED_ROWS = 10
+_MIN_DIFFERENT_RTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ def import_table(source: Path, *, mapping: Path, out: Path) -> ImportReport:
     settings = load_settings(mapping, Mapping)
     if os.path.lexists(out):
         raise DatasetError(f"{out} exists already; a data set is never written over")
-    raw, files = read_source(source, settings.source)
+    raw, files, notes = read_source(source, settings)
     n_rows_read = len(raw)
     _check_columns(raw, settings, f"{source}, with {mapping}")
     dropped: list[Dropped] = []
@@ -124,6 +128,7 @@ def import_table(source: Path, *, mapping: Path, out: Path) -> ImportReport:
     _check_pasted_headers(raw, settings)
     _check_participants(raw, settings)
     _check_duplicates(raw, settings)
+    _check_repeated_rows(raw, settings)
     raw, incomplete = _complete(raw, settings)
     if incomplete:
         n_needed = settings.complete.n_trials if settings.complete else 0
@@ -139,7 +144,8 @@ def import_table(source: Path, *, mapping: Path, out: Path) -> ImportReport:
     if translation.n_unsolvable:
         reason = f"cards without a single answer (such as {translation.first_unsolvable})"
         dropped.append(Dropped(reason, translation.n_unsolvable))
-    report = _report(settings, files, n_rows_read, dropped, incomplete, translation)
+    notes += translation.notes
+    report = _report(settings, files, n_rows_read, dropped, incomplete, translation, notes)
     write_dataset(out, translation.columns, settings, mapping_path=mapping, report=asdict(report))
     return report
 
@@ -150,10 +156,7 @@ def import_text(report: ImportReport) -> str:
 
 
 def _check_columns(raw: RawTable, mapping: Mapping, where: str) -> None:
-    named = mapping.columns.named()
-    named |= {f.column: f"filters.{n}.column" for n, f in enumerate(mapping.filters)}
-    named |= {title: f"factors.{name}" for name, title in mapping.factors.items()}
-    for title, setting in named.items():
+    for title, setting in mapping.columns_used().items():
         if title not in raw.columns:
             near = near_name(title, raw.columns)
             if not near:
@@ -185,6 +188,8 @@ def _holds(settings: FilterSettings, cell: str | None, mapping: Mapping, place: 
         if cell is None or blank:
             return False
         number = as_number(cell, mapping.source.decimal)
+        if cell.lstrip("\ufeff") == settings.column:
+            _refuse_header(place)
         if number is None:
             raise DatasetError(f"{place}: {settings.column} is {cell!r}, which is no number")
         if settings.below is not None:
@@ -199,11 +204,16 @@ def _holds(settings: FilterSettings, cell: str | None, mapping: Mapping, place: 
 def _check_pasted_headers(raw: RawTable, mapping: Mapping) -> None:
     titles = (mapping.columns.participant, mapping.columns.response, mapping.columns.rt)
     for row, place in enumerate(raw.places):
-        if all(raw.columns[title][row] == title for title in titles):
-            raise DatasetError(
-                f"{place}: the header stands here again, as when files are pasted together; "
-                "take the row out, or drop it with a filter"
-            )
+        # A file that was pasted as a whole may bring its byte-order mark along.
+        if all((raw.columns[title][row] or "").lstrip("\ufeff") == title for title in titles):
+            _refuse_header(place)
+
+
+def _refuse_header(place: str) -> NoReturn:
+    raise DatasetError(
+        f"{place}: the header, which is row 1, stands here again, as when files are pasted "
+        "together; take the row out, or drop it with a filter"
+    )
 
 
 def _check_participants(raw: RawTable, mapping: Mapping) -> None:
@@ -249,6 +259,38 @@ def _check_duplicates(raw: RawTable, mapping: Mapping) -> None:
         seen[key] = place
 
 
+def _check_repeated_rows(raw: RawTable, mapping: Mapping) -> None:
+    """Refuse a run of rows that repeats an earlier run of its participant, cell for cell.
+
+    Numbered trials give copies away by their numbers. Without numbers, a session that was pasted
+    twice would go on as if it were played.
+    """
+    if mapping.columns.trial is not None:
+        return
+    people, rts = raw.columns[mapping.columns.participant], raw.columns[mapping.columns.rt]
+    cells = list(zip(*(raw.columns[title] for title in mapping.columns.named()), strict=True))
+    rows_of: dict[str | None, list[int]] = {}
+    for row, person in enumerate(people):
+        rows_of.setdefault(person, []).append(row)
+    for person, rows in rows_of.items():
+        firsts: dict[tuple[str | None, ...], int] = {}
+        length, before = 0, -1
+        for number, row in enumerate(rows):
+            first = firsts.setdefault(cells[row], number)
+            follows = length > 0 and first == before + 1
+            length, before = (0 if first == number else length + 1 if follows else 1), first
+            if length < _MIN_REPEATED_ROWS:
+                continue
+            # The same few RTs over and over are odd, but no copy.
+            if len({rts[r] for r in rows[number - length + 1 : number + 1]}) >= _MIN_DIFFERENT_RTS:
+                place, earlier = rows[number - length + 1], rows[first - length + 1]
+                raise DatasetError(
+                    f"{raw.places[place]} and the next {length - 1} rows of participant "
+                    f"{person!r} repeat {raw.places[earlier]} and those after it, cell for cell; "
+                    "one is a copy, so take it out"
+                )
+
+
 def _complete(raw: RawTable, mapping: Mapping) -> tuple[RawTable, tuple[tuple[str, int], ...]]:
     if mapping.complete is None:
         return raw, ()
@@ -266,6 +308,7 @@ def _report(
     dropped: Sequence[Dropped],
     incomplete: tuple[tuple[str, int], ...],
     translation: Translation,
+    notes: tuple[str, ...],
 ) -> ImportReport:
     columns: dict[str, list[Any]] = translation.columns
     return ImportReport(
@@ -277,5 +320,5 @@ def _report(
         n_trials=len(columns["card"]),
         n_participants=len(set(columns["participant_id"])),
         n_per_rule=dict(sorted(Counter(columns["rule"]).items())),
-        notes=translation.notes,
+        notes=notes,
     )

@@ -23,8 +23,10 @@ from ghostblitz_task.games import Game, GameSettings, GameState, make_game
 from ghostblitz_task.rounds import Company
 from ghostblitz_task.trial_log import RunLog, file_sha256, read_log
 
-__all__ = ["RunInfo", "RunTable", "read_run"]
+__all__ = ["ANALYSIS_FILE_KEY", "RunInfo", "RunTable", "read_run"]
 
+#: The header's key for the sum of the data set's ``analysis.toml``; earlier logs lack it.
+ANALYSIS_FILE_KEY = "analysis_file_sha256"
 # How every log begins.
 _HEADER_START = b'{"type": "header", '
 # A kind that ends in "?" may be null.
@@ -63,6 +65,8 @@ class RunInfo:
         Whether flips were seen to wait for the screen's refresh.
     keys_polled : bool or None
         Whether key times are those of polling, not of the key.
+    display_findings : tuple of (str, str)
+        What is out of the ordinary about the display: kind and sentence.
     resumes_file, resumes_sha256, resumes_n_trials
         The run that this one continues, its sum and its trials; null for a first run.
     plan_check : str
@@ -76,6 +80,11 @@ class RunInfo:
         Of the trials in this run, those with cards that came again, beyond the planned ones.
     self_test : SelfTestQuote or None
         The timing self-test that the log quotes.
+    says_analysis_file : bool
+        Whether the log says which ``analysis.toml`` stood in the data set as the run began; those
+        of earlier versions do not.
+    analysis_file_sha256 : str or None
+        The sum of that file; null where none stood there.
     """
 
     file: str
@@ -106,6 +115,9 @@ class RunInfo:
     rival_kind: str | None = None
     n_recycled: int = 0
     self_test: SelfTestQuote | None = None
+    display_findings: tuple[tuple[str, str], ...] = ()
+    says_analysis_file: bool = False
+    analysis_file_sha256: str | None = None
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -221,6 +233,8 @@ def _check_header(log: RunLog) -> None:
             )
     if header["resumes"] is not None:
         check_values(header["resumes"], _RESUMES, f"{where}, resumes")
+    if ANALYSIS_FILE_KEY in header:
+        check_values(header, {ANALYSIS_FILE_KEY: "text?"}, where)
     if not header["participant_id"].strip():
         raise DatasetError(f"{where}: participant_id is empty; every run belongs to a participant")
     check_level(header["source"], "source", where)
@@ -287,12 +301,26 @@ def _run_info(log: RunLog, company: Company | None, checked: Checked) -> RunInfo
         rival_kind=rival.kind if rival else None,
         n_recycled=sum(trial["recycled"] for trial in trials) if company else 0,
         self_test=quoted_self_test(header, f"{log.path}, line 1 (header)"),
+        says_analysis_file=ANALYSIS_FILE_KEY in header,
+        analysis_file_sha256=header.get(ANALYSIS_FILE_KEY),
+        display_findings=_display_findings(header["apparatus"], f"{log.path}, line 1 (header)"),
     )
 
 
 def _flag(table: Mapping[str, Any], name: str) -> bool | None:
     value = table.get(name)
     return value if isinstance(value, bool) else None
+
+
+def _display_findings(apparatus: Mapping[str, Any], where: str) -> tuple[tuple[str, str], ...]:
+    """Return kind and sentence of each; logs from before there were any have none."""
+    check_values({"display_findings": None} | dict(apparatus), {"display_findings": "list?"}, where)
+    findings = apparatus.get("display_findings") or []
+    for finding in findings:
+        inner = f"{where}, apparatus.display_findings"
+        check_values({"finding": finding}, {"finding": "table"}, inner)
+        check_values(finding, {"kind": "text", "text": "text"}, inner)
+    return tuple((finding["kind"], finding["text"]) for finding in findings)
 
 
 def _rows(log: RunLog, game: Game, company: Company | None) -> Iterator[Row]:

@@ -70,6 +70,8 @@ class SourceSettings(Settings):
     ----------
     format : str
         ``auto`` goes by the ending of the file name.
+    sheet : str or None
+        Of an Excel file, where several sheets hold something.
     encoding : str
         The default reads UTF-8 with or without a byte-order mark.
     delimiter : str
@@ -85,7 +87,8 @@ class SourceSettings(Settings):
         Where the source is a folder with a file per participant: which files.
     """
 
-    format: Literal["auto", "csv", "tsv", "json", "jsonl"] = "auto"
+    format: Literal["auto", "csv", "tsv", "json", "jsonl", "xlsx"] = "auto"
+    sheet: str | None = None
     encoding: str = "utf-8-sig"
     delimiter: str = "auto"
     quote: str = Field(default='"', min_length=1, max_length=1)
@@ -261,12 +264,15 @@ class ResponseMapping(Settings):
         Whether a blank response is an ``error`` or a ``late`` trial, which has no RT.
     no_response : tuple of str
         Texts that mean the same as a blank response, such as PsychoPy's ``None``.
+    no_rt : tuple of float
+        Numbers in the column of RTs, as it has them, that stand for no RT, such as -1 or 9999.
     deadline_s : float or None
         Time that was allowed for the response.
     """
 
     blank: Literal["error", "late"] = "error"
     no_response: tuple[str, ...] = ()
+    no_rt: tuple[float, ...] = ()
     deadline_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
 
@@ -290,6 +296,12 @@ class Mapping(Settings):
     checks: CheckSettings = CheckSettings()
     factors: dict[str, str] = Field(default_factory=dict)
     analysis: AnalysisSettings = AnalysisSettings()
+
+    def columns_used(self) -> dict[str, str]:
+        """Return every column of the source that counts, with the setting that names it."""
+        found = self.columns.named()
+        found |= {f.column: f"filters.{n}.column" for n, f in enumerate(self.filters)}
+        return found | {title: f"factors.{name}" for name, title in self.factors.items()}
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Mapping:

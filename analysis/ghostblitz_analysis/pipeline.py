@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 
@@ -15,6 +16,7 @@ from ghostblitz_analysis.dataset import ImportFlow, load_dataset
 from ghostblitz_analysis.exclusions import import_table, total_flow
 from ghostblitz_analysis.figures import build_figures, save_figure
 from ghostblitz_analysis.hat_measures import HatResults
+from ghostblitz_analysis.provenance import settings_provenance
 from ghostblitz_analysis.report import render_report
 from ghostblitz_analysis.result_folders import (
     RESULT_FILE,
@@ -88,6 +90,7 @@ def analyze_dataset(
         analysed_utc=(now or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(),
         versions=package_versions(),
         out=out,
+        provenance=settings_provenance(dataset),
     )
     write_analysis(result, on_progress=report)
     report("done", len(_STAGES), len(_STAGES))
@@ -150,6 +153,7 @@ def _record(result: AnalysisResult) -> dict[str, Any]:
         },
         "settings": analysis.settings.model_dump(mode="json"),
         "settings_sha256": analysis.settings.sha256,
+        "settings_provenance": dataclasses.asdict(result.provenance),
         "versions": dict(result.versions),
         "in_words": [
             *rt_sentences(analysis),
@@ -160,6 +164,14 @@ def _record(result: AnalysisResult) -> dict[str, Any]:
         "factors": list(analysis.factors),
         "group_cells": rows_of(analysis.group_cells),
         "contrasts": _contrasts_record(analysis.contrasts),
+        "planned_contrasts": _rows_or_none(analysis.inference, "planned_contrasts"),
+        "anova": _rows_or_none(analysis.inference, "anova"),
+        "sequence_effects": _rows_or_none(analysis.sequences, "sequence_effects"),
+        "reliability": _rows_or_none(analysis.reliability, "reliability_split_half"),
+        "model_fits": _rows_or_none(analysis.regression, "model_fits"),
+        "model_fixed_effects": _rows_or_none(analysis.regression, "model_fixed_effects"),
+        "model_random_effects": _rows_or_none(analysis.regression, "model_random_effects"),
+        "sensitivity": None if analysis.sensitivity is None else rows_of(analysis.sensitivity),
         "error_kinds": rows_of(analysis.error_totals),
         "error_kinds_by_cell": rows_of(analysis.error_cells),
         "rule_misses": None if analysis.rule_misses is None else rows_of(analysis.rule_misses),
@@ -173,6 +185,15 @@ def _record(result: AnalysisResult) -> dict[str, Any]:
 
 def _contrasts_record(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [row | {"left_out": json.loads(row["left_out"])} for row in rows_of(table)]
+
+
+class _HasTables(Protocol):
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]: ...
+
+
+def _rows_or_none(part: _HasTables | None, name: str) -> list[dict[str, Any]] | None:
+    return None if part is None else rows_of(part.tables[name])
 
 
 def _hat_record(hat: HatResults | None) -> dict[str, Any] | None:

@@ -10,8 +10,10 @@ import pandas as pd
 
 from ghostblitz_analysis.company_measures import CompanyResults, company_results
 from ghostblitz_analysis.dataset import Dataset
-from ghostblitz_analysis.exclusions import audit, flag_exclusions
+from ghostblitz_analysis.distributions import DistributionResults, distribution_results
+from ghostblitz_analysis.exclusions import audit, flag_exclusions, participants_left_out
 from ghostblitz_analysis.hat_measures import HatResults, hat_results
+from ghostblitz_analysis.inference import InferenceResults, inference_results
 from ghostblitz_analysis.measures import (
     cell_factors,
     cell_measures,
@@ -19,8 +21,14 @@ from ghostblitz_analysis.measures import (
     complete_cells,
 )
 from ghostblitz_analysis.models import error_totals, group_cells, rule_contrasts
+from ghostblitz_analysis.provenance import SettingsProvenance
+from ghostblitz_analysis.regression import RegressionResults, regression_results
+from ghostblitz_analysis.reliability import ReliabilityResults, reliability_results
 from ghostblitz_analysis.rule_misses import rule_misses
+from ghostblitz_analysis.sensitivity import sensitivity_table
+from ghostblitz_analysis.sequences import SequenceResults, sequence_results
 from ghostblitz_analysis.settings import AnalysisSettings
+from ghostblitz_analysis.speed_accuracy import SpeedAccuracyResults, speed_accuracy_results
 from ghostblitz_analysis.validation import Finding
 
 __all__ = ["Analysis", "AnalysisResult", "analyze_trials"]
@@ -55,6 +63,12 @@ class Analysis:
         From `hat_results`; None where there is no hat.
     company : CompanyResults or None
         From `company_results`; None where nobody played for cards.
+    participants_left_out : DataFrame or None
+        From `participants_left_out`: who missed which limit.
+    sensitivity : DataFrame or None
+        From `sensitivity_table`: the rules compared under other exclusions.
+    inference, distributions, speed_accuracy, sequences, reliability, regression
+        From `inference_results` and its like; None where the data give none.
     """
 
     settings: AnalysisSettings
@@ -70,6 +84,14 @@ class Analysis:
     rule_misses: pd.DataFrame | None = None
     hat: HatResults | None = None
     company: CompanyResults | None = None
+    participants_left_out: pd.DataFrame | None = None
+    sensitivity: pd.DataFrame | None = None
+    inference: InferenceResults | None = None
+    distributions: DistributionResults | None = None
+    speed_accuracy: SpeedAccuracyResults | None = None
+    sequences: SequenceResults | None = None
+    reliability: ReliabilityResults | None = None
+    regression: RegressionResults | None = None
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
@@ -79,7 +101,7 @@ class Analysis:
         per rule (``row_of`` is ``rule``; other factors are missing). Those of results say in
         ``source`` who answered: one level of the schema's, or ``mixed``. ``rule_misses`` and those
         whose names begin with ``hat_`` or ``company_`` exist only where there are such rules, a
-        hat, or cards that were played for.
+        hat, or cards that were played for; those of the other parts as each says.
         """
         people = self.trials.groupby("participant_id")["source"].agg(_source)
         source = _source(self.trials["source"])
@@ -103,12 +125,26 @@ class Analysis:
         }
         if self.rule_misses is not None:
             results["rule_misses"] = self.rule_misses
-        if self.hat is not None:
-            results |= self.hat.tables
-        if self.company is not None:
-            results |= self.company.tables
+        if self.sensitivity is not None:
+            results["sensitivity"] = self.sensitivity
+        parts = (
+            self.hat,
+            self.company,
+            self.inference,
+            self.distributions,
+            self.speed_accuracy,
+            self.sequences,
+            self.reliability,
+            self.regression,
+        )
+        for part in parts:
+            if part is not None:
+                results |= part.tables
         told_results = {name: told(table) for name, table in results.items()}
-        return {"trials": self.trials, "audit": self.audit, **told_results}
+        exclusions = {"audit": self.audit}
+        if self.participants_left_out is not None:
+            exclusions["participants_left_out"] = self.participants_left_out
+        return {"trials": self.trials, **exclusions, **told_results}
 
     @property
     def n_participants(self) -> int:
@@ -139,6 +175,8 @@ class AnalysisResult:
         Of Python, this program and the libraries that made the numbers.
     out : Path
         The folder with the report, tables and figures.
+    provenance : SettingsProvenance
+        Whether the analysis settings stood fast before there were data.
     """
 
     dataset: Dataset
@@ -147,6 +185,7 @@ class AnalysisResult:
     analysed_utc: str
     versions: Mapping[str, str]
     out: Path
+    provenance: SettingsProvenance
 
     @property
     def report(self) -> Path:
@@ -155,7 +194,7 @@ class AnalysisResult:
 
 
 def analyze_trials(trials: pd.DataFrame, settings: AnalysisSettings) -> Analysis:
-    """Flag, measure and summarise a trial table.
+    """Flag, measure, summarise and test a trial table.
 
     Raises
     ------
@@ -184,6 +223,14 @@ def analyze_trials(trials: pd.DataFrame, settings: AnalysisSettings) -> Analysis
         rule_misses=rule_misses(cells, factors=factors, confidence=settings.confidence),
         hat=hat_results(flagged, confidence=settings.confidence),
         company=company_results(flagged, confidence=settings.confidence),
+        participants_left_out=participants_left_out(flagged, settings),
+        sensitivity=sensitivity_table(trials, settings),
+        inference=inference_results(cells, factors=factors, settings=settings),
+        distributions=distribution_results(flagged, factors=factors, settings=settings),
+        speed_accuracy=speed_accuracy_results(flagged, factors=factors, settings=settings),
+        sequences=sequence_results(flagged, factors=factors, settings=settings),
+        reliability=reliability_results(flagged, factors=factors, settings=settings),
+        regression=regression_results(flagged, factors=factors, settings=settings),
     )
 
 

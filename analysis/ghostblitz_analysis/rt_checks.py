@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ghostblitz_analysis.settings import AnalysisSettings
 
 __all__ = ["check_rts", "names_of", "usable_rts"]
 
+Codes: TypeAlias = npt.NDArray[np.int64]
 #: Severity, code, where, message.
 Found = tuple[Literal["info", "warning", "error"], str, str, str]
 
@@ -180,16 +184,13 @@ def _about_values(rts: pd.DataFrame) -> Iterator[Found]:
             f"{same.sum()} RTs are exactly {largest:g} s, far above the others; does that stand "
             "for no response?",
         )
-    constant = [
-        person
-        for person, rows in rts.groupby("participant_id")
-        if len(rows) >= MIN_RTS and _is_constant(rows)
-    ]
-    if constant:
+    people = _units(rts, ["participant_id"])
+    constant = people.is_constant(_rounded(rts)) & (people.n_rows >= MIN_RTS)
+    if constant.any():
         yield (
             "warning",
             "identical_rts",
-            names_of(constant),
+            names_of(key[0] for key in people.keys_of(np.flatnonzero(constant))),
             "most RTs are exactly the same; was this a person?",
         )
     hundredths = rts["rt_s"] * 100
@@ -202,35 +203,84 @@ def _about_values(rts: pd.DataFrame) -> Iterator[Found]:
         )
 
 
-def _is_constant(rows: pd.DataFrame) -> bool:
-    return bool(_rounded(rows).value_counts().iloc[0] > len(rows) / 2)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Units:
+    """Participants, sessions or blocks, in order, and which of them each row belongs to.
+
+    `order` sorts the rows by unit; `starts` says where each unit begins then.
+    """
+
+    keys: pd.DataFrame
+    of_row: Codes
+    n_rows: Codes
+    order: Codes
+    starts: Codes
+
+    def keys_of(self, units: Iterable[int]) -> list[tuple[Any, ...]]:
+        """Return what the units are called."""
+        chosen = self.keys.iloc[list(units)]
+        return list(chosen.itertuples(index=False, name=None))
+
+    def is_constant(self, values: Codes) -> npt.NDArray[np.bool_]:
+        """Say of each unit whether most of its rows have the same value."""
+        pairs = self.of_row * (values.max() + 1) + values
+        _, firsts, counts = np.unique(pairs, return_index=True, return_counts=True)
+        most = np.zeros(len(self.n_rows), dtype=np.int64)
+        np.maximum.at(most, self.of_row[firsts], counts)
+        return np.asarray(most > self.n_rows / 2)
+
+    def alike(self, values: Codes, judged: npt.NDArray[np.bool_]) -> list[list[int]]:
+        """Return which of the judged units have the same values in the same order."""
+        place = np.empty(len(values), dtype=np.int64)
+        place[self.order] = np.arange(len(values)) - np.repeat(self.starts, self.n_rows)
+        # Sequences that are the same have the same sum; those that have it are compared.
+        mixed = pd.util.hash_array(values) * (2 * place + 1).astype(np.uint64)
+        sums = np.add.reduceat(mixed[self.order], self.starts)
+        suspect = pd.DataFrame({"sum": sums, "n": self.n_rows})[judged]
+        suspect = suspect[suspect.duplicated(keep=False)]
+        found: dict[bytes, list[int]] = {}
+        for unit in suspect.index:
+            rows = self.order[self.starts[unit] : self.starts[unit] + self.n_rows[unit]]
+            found.setdefault(values[rows].tobytes(), []).append(int(unit))
+        return [units for units in found.values() if len(units) > 1]
 
 
-def _rounded(rows: pd.DataFrame) -> pd.Series:
-    # To the microsecond: the same times on another clock differ in their last bits.
-    return rows["rt_s"].round(6)
+def _units(rts: pd.DataFrame, names: Sequence[str]) -> _Units:
+    of_row = np.asarray(rts.groupby(list(names)).ngroup(), dtype=np.int64)
+    order = np.argsort(of_row, kind="stable").astype(np.int64)
+    n_rows = np.bincount(of_row).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(n_rows)[:-1]]).astype(np.int64)
+    return _Units(rts[list(names)].iloc[order[starts]], of_row, n_rows, order, starts)
+
+
+def _rounded(rts: pd.DataFrame) -> Codes:
+    """Return codes of RTs to the microsecond.
+
+    The same times on another clock differ in their last bits.
+    """
+    return pd.factorize(rts["rt_s"].to_numpy(dtype="float64").round(6))[0].astype(np.int64)
 
 
 def _about_copies(rts: pd.DataFrame) -> Iterator[Found]:
     """Find participants, sessions and blocks that are copies; each copy is named once."""
-    for same in _alike(rts, ["participant_id"], ["card", "response"]):
-        people = [key[0] for key in same]
+    people = _alike(rts, ["participant_id"], ["card", "response"])
+    for same in people:
         yield (
             "error",
             "same_data_twice",
-            names_of(people),
+            names_of(key[0] for key in same),
             "these participants have the same cards, responses and RTs throughout; one is a copy",
         )
-        rts = rts[~rts["participant_id"].isin(people[1:])]
-    for same in _alike(rts, ["participant_id", "session"], []):
+    rts = _without_copies(rts, ["participant_id"], people)
+    sessions = _alike(rts, ["participant_id", "session"], [])
+    for same in sessions:
         yield (
             "error",
             "same_session_twice",
             "; ".join(f"{person} session {session}" for person, session in same),
             "these sessions have the same RTs throughout; one is a copy",
         )
-        index = pd.MultiIndex.from_frame(rts[["participant_id", "session"]])
-        rts = rts[~index.isin(same[1:])]
+    rts = _without_copies(rts, ["participant_id", "session"], sessions)
     for same in _alike(rts, _BLOCK, []):
         yield (
             "error",
@@ -240,17 +290,29 @@ def _about_copies(rts: pd.DataFrame) -> Iterator[Found]:
         )
 
 
+def _without_copies(
+    rts: pd.DataFrame, unit: Sequence[str], alike: Sequence[Sequence[tuple[Any, ...]]]
+) -> pd.DataFrame:
+    copies = [key for same in alike for key in same[1:]]
+    if not copies:
+        return rts
+    if len(unit) == 1:
+        return rts[~rts[unit[0]].isin([key[0] for key in copies])]
+    return rts[~pd.MultiIndex.from_frame(rts[list(unit)]).isin(copies)]
+
+
 def _alike(
     rts: pd.DataFrame, unit: Sequence[str], also: Sequence[str]
 ) -> list[list[tuple[Any, ...]]]:
     """Return the units of trials that have the same RTs (and the same of what else is named)."""
-    found: dict[tuple[object, ...], list[tuple[Any, ...]]] = {}
-    for key, rows in rts.groupby(list(unit)):
-        if len(rows) < MIN_RTS or (len(unit) > 1 and _is_constant(rows)):
-            continue
-        sequence = zip(_rounded(rows), *(rows[name] for name in also), strict=True)
-        found.setdefault(tuple(sequence), []).append(key)
-    return [keys for keys in found.values() if len(keys) > 1]
+    units, values = _units(rts, unit), _rounded(rts)
+    judged = units.n_rows >= MIN_RTS
+    if len(unit) > 1:
+        judged &= ~units.is_constant(values)
+    for name in also:
+        codes = pd.factorize(rts[name])[0].astype(np.int64)
+        values = pd.factorize(values * (codes.max() + 2) + codes)[0].astype(np.int64)
+    return [units.keys_of(same) for same in units.alike(values, judged)]
 
 
 def _shares(shares: pd.Series[Any]) -> str:

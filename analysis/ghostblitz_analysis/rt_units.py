@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ghostblitz_task.errors import DatasetError
@@ -24,8 +25,11 @@ _UNITS_FACTOR = 100
 _MIN_TRIALS_TO_JUDGE_UNIT = 10
 _MIN_TRIALS_OF_BLOCK = 5
 
+RTs: TypeAlias = "Sequence[float | None] | pd.Series[Any]"
+Ids: TypeAlias = "Sequence[str] | pd.Series[Any]"
 
-def check_seconds(rt_s: Sequence[float | None], participants: Sequence[str], where: str) -> None:
+
+def check_seconds(rt_s: RTs, participants: Ids, where: str) -> None:
     """Refuse RTs that look like milliseconds.
 
     Raises
@@ -33,8 +37,7 @@ def check_seconds(rt_s: Sequence[float | None], participants: Sequence[str], whe
     DatasetError
         If the median RT of all trials, or of one participant with ten or more, is above 30 s.
     """
-    frame = pd.DataFrame({"rt_s": pd.array(list(rt_s), dtype="Float64"), "p": list(participants)})
-    frame = frame.dropna()
+    frame = pd.DataFrame({"rt_s": _as_floats(rt_s), "p": participants}).dropna()
     if frame.empty:
         return
     advice = "looks like milliseconds; times are in seconds"
@@ -52,9 +55,7 @@ def check_seconds(rt_s: Sequence[float | None], participants: Sequence[str], whe
         )
 
 
-def check_milliseconds(
-    rt_s: Sequence[float | None], participants: Sequence[str], where: str
-) -> None:
+def check_milliseconds(rt_s: RTs, participants: Ids, where: str) -> None:
     """Refuse RTs stated in milliseconds that look like seconds; those of 0 say nothing.
 
     Raises
@@ -62,8 +63,8 @@ def check_milliseconds(
     DatasetError
         If the median RT of all trials, or of one participant with ten or more, is below 30 ms.
     """
-    frame = pd.DataFrame({"rt_s": pd.array(list(rt_s), dtype="Float64"), "p": list(participants)})
-    frame = frame[(frame["rt_s"] > 0).fillna(False)]
+    frame = pd.DataFrame({"rt_s": _as_floats(rt_s), "p": participants})
+    frame = frame[frame["rt_s"] > 0]
     if frame.empty:
         return
     advice = 'which looks like seconds; set columns.rt_unit = "s"'
@@ -82,7 +83,7 @@ def check_milliseconds(
         )
 
 
-def check_units_of_blocks(columns: Mapping[str, Sequence[Any]], where: str) -> None:
+def check_units_of_blocks(columns: Mapping[str, Sequence[Any]] | pd.DataFrame, where: str) -> None:
     """Refuse RTs of which a block of a participant is in another unit than the others.
 
     RTs of 0 and missing ones say nothing about the unit.
@@ -93,30 +94,48 @@ def check_units_of_blocks(columns: Mapping[str, Sequence[Any]], where: str) -> N
         If the median RT of a block of five trials or more differs from that of the participant's
         other blocks by a factor above 100.
     """
-    names = ("participant_id", "session", "block_index", "rt_s")
-    frame = pd.DataFrame({name: list(columns[name]) for name in names})
-    frame["rt_s"] = pd.to_numeric(frame["rt_s"])
+    frame = pd.DataFrame(
+        {
+            "participant_id": columns["participant_id"],
+            "session": np.asarray(columns["session"], dtype="int64"),
+            "block_index": np.asarray(columns["block_index"], dtype="int64"),
+            "rt_s": _as_floats(columns["rt_s"]),
+        }
+    )
     frame = frame[frame["rt_s"] > 0]
-    for participant, rows in frame.groupby("participant_id"):
-        blocks = rows.groupby(["session", "block_index"])["rt_s"]
-        medians = blocks.median()[blocks.size() >= _MIN_TRIALS_OF_BLOCK]
-        # Only then can the median of a block be that far from that of the others.
-        if medians.empty or medians.max() <= _UNITS_FACTOR * medians.min():
-            continue
-        apart = {key: _median_of_others(rows, key) for key in medians.index}
-        ratios = medians / pd.Series(apart)
-        if ratios.between(1 / _UNITS_FACTOR, _UNITS_FACTOR).all():
-            continue
-        logs = np.log(medians)
-        odd = (logs - logs.median()).abs().idxmax()
-        session, block = cast(tuple[int, int], odd)
-        raise DatasetError(
-            f"{where}: the median RT of participant {participant!r} is {medians[odd]:g} s in "
-            f"block {block + 1} of session {session}, but {apart[odd]:g} s in the others; one of "
-            "them is in another unit"
-        )
+    each = frame.groupby(list(frame.columns[:3]))["rt_s"].agg(["median", "size"])
+    judged = each.loc[each["size"] >= _MIN_TRIALS_OF_BLOCK, "median"]
+    extremes = judged.groupby(level="participant_id").agg(["min", "max"])
+    # Only then can the median of a block be that far from that of the others.
+    for participant in extremes.index[extremes["max"] > _UNITS_FACTOR * extremes["min"]]:
+        rows = frame[frame["participant_id"] == participant]
+        _refuse_block(participant, rows, judged.xs(participant, level="participant_id"), where)
+
+
+def _refuse_block(
+    participant: str, rows: pd.DataFrame, medians: pd.Series[Any], where: str
+) -> None:
+    apart = {key: _median_of_others(rows, key) for key in medians.index}
+    ratios = medians / pd.Series(apart)
+    if ratios.between(1 / _UNITS_FACTOR, _UNITS_FACTOR).all():
+        return
+    logs = np.log(medians)
+    odd = (logs - logs.median()).abs().idxmax()
+    session, block = cast(tuple[int, int], odd)
+    raise DatasetError(
+        f"{where}: the median RT of participant {participant!r} is {medians[odd]:g} s in "
+        f"block {block + 1} of session {session}, but {apart[odd]:g} s in the others; one of "
+        "them is in another unit"
+    )
 
 
 def _median_of_others(rows: pd.DataFrame, key: tuple[int, int]) -> float:
     inside = (rows["session"] == key[0]) & (rows["block_index"] == key[1])
     return float(rows.loc[~inside, "rt_s"].median())
+
+
+def _as_floats(rt_s: RTs) -> npt.NDArray[np.float64]:
+    """Return RTs as floats, NaN where missing."""
+    values: Any = rt_s
+    floats = pd.array(values, dtype="Float64").to_numpy(dtype="float64", na_value=np.nan)
+    return np.asarray(floats, dtype=np.float64)

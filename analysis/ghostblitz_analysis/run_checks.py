@@ -42,6 +42,7 @@ def check_runs(runs: Sequence[RunInfo]) -> Iterator[Found]:
             )
     yield from _about_plans(runs)
     yield from _about_company(runs)
+    yield from _about_displays(runs)
     polled = [info.file for info in runs if info.keys_polled]
     if polled:
         yield (
@@ -102,6 +103,18 @@ def _about_company(runs: Sequence[RunInfo]) -> Iterator[Found]:
                 _first_and_more(files),
                 f"the rival was simulated: {words}",
             )
+
+
+def _about_displays(runs: Sequence[RunInfo]) -> Iterator[Found]:
+    """Tell each kind once, in the words of the first run that has it."""
+    files: dict[str, list[str]] = {}
+    words: dict[str, str] = {}
+    for info in runs:
+        for kind, text in info.display_findings:
+            files.setdefault(kind, []).append(info.file)
+            words.setdefault(kind, text)
+    for kind, found in files.items():
+        yield "warning", f"display_{kind}", _first_and_more(found), words[kind]
 
 
 def _about_run(info: RunInfo) -> Iterator[Found]:

@@ -8,13 +8,29 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from ghostblitz_analysis.exclusion_settings import ExclusionSettings
 from ghostblitz_task.settings_files import Settings
 
-__all__ = ["ANALYSIS_FILE", "AnalysisSettings", "BoundsSettings"]
+__all__ = [
+    "ANALYSIS_FILE",
+    "AnalysisSettings",
+    "BoundsSettings",
+    "ContrastMeasure",
+    "ContrastSettings",
+    "Correction",
+    "ErrorModelKind",
+    "ModelSettings",
+    "ReliabilitySettings",
+    "RtModelKind",
+]
 
 ANALYSIS_FILE = "analysis.toml"
 
 CellFactor = Literal["rule", "block_kind", "mode"]
+ContrastMeasure = Literal["mean_log_rt", "mean_rt_s", "median_rt_s", "p_correct"]
+Correction = Literal["none", "bonferroni", "holm", "fdr_bh", "fdr_by"]
+RtModelKind = Literal["log_rt", "inverse_rt"]
+ErrorModelKind = Literal["mixed_logit", "gee"]
 
 
 class BoundsSettings(Settings):
@@ -36,6 +52,76 @@ class BoundsSettings(Settings):
         return self
 
 
+class ContrastSettings(Settings):
+    """One planned comparison of two levels of a factor, within participants.
+
+    The difference is `level` minus `reference` in the cells that `within` names, averaged over
+    those of the factors that it leaves open (never over modes); with `against`, the same
+    difference in those cells is subtracted from it (an interaction).
+
+    Attributes
+    ----------
+    name : str
+        In words, for tables and sentences.
+    of, level, reference : str
+        The factor and its two levels.
+    within, against : dict of str to str
+        Factor to level.
+    """
+
+    name: str = Field(min_length=1)
+    of: CellFactor = "rule"
+    level: str
+    reference: str
+    within: dict[CellFactor, str] = Field(default_factory=dict)
+    against: dict[CellFactor, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _compares_two_things(self) -> ContrastSettings:
+        if self.level == self.reference:
+            raise ValueError("level and reference are the same")
+        if self.of in self.within or self.of in self.against:
+            raise ValueError(f"{self.of} is what is compared, so it cannot be in within or against")
+        if self.against and self.against.keys() != self.within.keys():
+            raise ValueError("against must name the same factors as within")
+        if self.against and self.against == self.within:
+            raise ValueError("within and against are the same")
+        return self
+
+
+class ModelSettings(Settings):
+    """Regression models over single trials.
+
+    Attributes
+    ----------
+    rt : tuple of str
+        Linear mixed models: of log RT, of -1/RT.
+    errors : tuple of str
+        Models of errors: mixed logit, generalised estimating equations.
+    items : bool
+        Whether targets are a second, crossed grouping factor of the mixed models of RT.
+    """
+
+    rt: tuple[RtModelKind, ...] = ("log_rt", "inverse_rt")
+    errors: tuple[ErrorModelKind, ...] = ("mixed_logit",)
+    items: bool = True
+
+
+class ReliabilitySettings(Settings):
+    """How the split-half reliability of difference scores is found.
+
+    Attributes
+    ----------
+    n_splits : int
+        Random splits.
+    seed : int
+        Of the splits; the same seed gives the same figures.
+    """
+
+    n_splits: int = Field(default=5000, ge=1)
+    seed: int = Field(default=20261130, ge=0)
+
+
 class AnalysisSettings(Settings):
     """How a data set is analysed.
 
@@ -51,6 +137,24 @@ class AnalysisSettings(Settings):
         The factors whose combinations are the cells; those with one level in the data fall
         away by themselves. Grab and shout RTs are never pooled: without ``mode`` here a data
         set with both is refused.
+    exclusions : tuple of ExclusionSettings
+        Further exclusions, in the order in which they are made, each among the trials that no
+        step before it took out. None by default: only the bounds trim.
+    measures : tuple of str
+        What the planned contrasts are made of.
+    contrasts : tuple of ContrastSettings
+        The planned contrasts; empty for every other rule against direct, in each cell of the
+        other factors.
+    correction : str
+        For multiple comparisons, over the planned contrasts of one measure.
+    bayes_r_scale : float
+        Scale of the Cauchy prior on standardised effects, for Bayes factors.
+    models : ModelSettings
+        Regression models over single trials.
+    reliability : ReliabilitySettings
+        Splits and their seed.
+    alpha : float
+        Below it a corrected p is called significant.
     confidence : float
         Level of all intervals.
     """
@@ -59,6 +163,14 @@ class AnalysisSettings(Settings):
     skip_first_trials: int = Field(default=0, ge=0)
     phases: tuple[Literal["practice", "test"], ...] = ("test",)
     cells: tuple[CellFactor, ...] = ("rule", "block_kind", "mode")
+    exclusions: tuple[ExclusionSettings, ...] = ()
+    measures: tuple[ContrastMeasure, ...] = ("mean_log_rt", "mean_rt_s", "p_correct")
+    contrasts: tuple[ContrastSettings, ...] = ()
+    correction: Correction = "holm"
+    bayes_r_scale: float = Field(default=0.7071067811865476, gt=0)
+    models: ModelSettings = ModelSettings()
+    reliability: ReliabilitySettings = ReliabilitySettings()
+    alpha: float = Field(default=0.05, gt=0, lt=0.5)
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
 
     @property

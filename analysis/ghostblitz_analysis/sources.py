@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ghostblitz_analysis.excel import read_excel
 from ghostblitz_analysis.mapping import Mapping as TableMapping
-from ghostblitz_analysis.mapping import SourceSettings, comparable
+from ghostblitz_analysis.mapping import comparable
 from ghostblitz_analysis.tables import RawTable, concatenated, near_name, parse_delimited, read_text
 from ghostblitz_task.cards import is_name
 from ghostblitz_task.errors import DatasetError
@@ -19,8 +21,9 @@ from ghostblitz_task.trial_log import file_sha256
 __all__ = ["Source", "SourceFile", "read_source", "split_list"]
 
 _DELIMITERS = (",", ";", "\t", "|")
+_FIRST_LINE = re.compile(r"[^\r\n]*[^\s][^\r\n]*")
 _FORMATS = {".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json",
-            ".jsonl": "jsonl", ".ndjson": "jsonl"}  # fmt: skip
+            ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx", ".xlsm": "xlsx"}  # fmt: skip
 
 # What may stand between the names of a list, as the end of a name betrays.
 _SEPARATORS = (",", ";", "|", "/")
@@ -31,50 +34,74 @@ _MIN_ROWS_OF_LEVEL = 3
 SourceFile = tuple[str, str]
 
 
-def read_source(path: Path, settings: SourceSettings) -> tuple[RawTable, tuple[SourceFile, ...]]:
+def read_source(
+    path: Path, mapping: TableMapping
+) -> tuple[RawTable, tuple[SourceFile, ...], tuple[str, ...]]:
     """Read a trial table from a file, or from a folder with a file per participant.
+
+    Returns
+    -------
+    table : RawTable
+        The rows of all files.
+    files : tuple of (str, str)
+        Name and SHA-256 sum of each file.
+    notes : tuple of str
+        What a reader should know of how they were read.
 
     Raises
     ------
     DatasetError
-        If there is nothing to read, or it is not written as the settings say.
+        If there is nothing to read, or it is not written as the mapping says.
     """
     if not os.path.exists(path):
         raise DatasetError(f"{path} does not exist; give the trial table to import")
     files = [path]
     if path.is_dir():
-        found = sorted(path.glob(settings.pattern))
-        files = [p for p in found if p.is_file() and not p.name.startswith(".")]
+        found = sorted(path.glob(mapping.source.pattern))
+        # Excel and macOS leave files of their own beside tables.
+        files = [p for p in found if p.is_file() and not p.name.startswith((".", "~$"))]
         if not files:
             raise DatasetError(
-                f"{path} holds no file {settings.pattern}; set source.pattern in the mapping"
+                f"{path} holds no file {mapping.source.pattern}; set source.pattern in the mapping"
             )
-    tables = [_read_file(file, settings) for file in files]
-    return concatenated(tables), tuple((file.name, file_sha256(file)) for file in files)
+    parts = [_read_file(file, mapping) for file in files]
+    notes = tuple(note for _, of_file in parts for note in of_file)
+    sums = tuple((file.name, file_sha256(file)) for file in files)
+    return concatenated(table for table, _ in parts), sums, notes
 
 
-def _read_file(path: Path, settings: SourceSettings) -> RawTable:
-    text = read_text(path, encoding=settings.encoding)
-    form = settings.format
+def _read_file(path: Path, mapping: TableMapping) -> tuple[RawTable, tuple[str, ...]]:
+    settings, form = mapping.source, mapping.source.format
     if form == "auto":
-        if path.suffix.lower() not in _FORMATS:
-            raise DatasetError(
-                f"{path}: what {path.suffix or 'a file without ending'} holds is not known; set "
-                "source.format in the mapping (csv, tsv, json or jsonl)"
-            )
-        form = _FORMATS[path.suffix.lower()]  # type: ignore[assignment]
+        form = _FORMATS.get(path.suffix.lower(), "auto")  # type: ignore[assignment]
+    if form == "xlsx":
+        return read_excel(
+            path,
+            sheet=settings.sheet,
+            decimal=settings.decimal,
+            used=mapping.columns_used(),
+            participant=mapping.columns.participant,
+        )
+    if settings.sheet is not None:
+        raise DatasetError(f"{path} is no Excel file, but source.sheet names a sheet; leave it out")
+    text = read_text(path, encoding=settings.encoding)
+    if form == "auto":
+        raise DatasetError(
+            f"{path}: what {path.suffix or 'a file without ending'} holds is not known; set "
+            "source.format in the mapping (csv, tsv, json, jsonl or xlsx)"
+        )
     if form in ("csv", "tsv"):
         delimiter = settings.delimiter
         if delimiter == "auto":
             delimiter = "\t" if form == "tsv" else _delimiter(text, settings.quote)
-        return parse_delimited(text, path.name, delimiter=delimiter, quote=settings.quote)
-    return _table(list(_json_trials(text, path.name, by_line=form == "jsonl")), path.name)
+        return parse_delimited(text, path.name, delimiter=delimiter, quote=settings.quote), ()
+    return _table(list(_json_trials(text, path.name, by_line=form == "jsonl")), path.name), ()
 
 
 def _delimiter(text: str, quote: str) -> str:
     """Return the delimiter that the header holds most of, outside quotes."""
-    header = next((line for line in text.splitlines() if line.strip()), "")
-    unquoted = "".join(header.split(quote)[::2])
+    header = _FIRST_LINE.search(text)
+    unquoted = "".join(header.group().split(quote)[::2]) if header else ""
     return max(_DELIMITERS, key=unquoted.count)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping as MappingType
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +10,8 @@ from typing import Any
 from ghostblitz_analysis.imported_tables import derive_columns
 from ghostblitz_analysis.mapping import Mapping, comparable
 from ghostblitz_analysis.numbering import number_trials
+from ghostblitz_analysis.rt_cells import as_number, check_thousands, odd_rts, read_rt_s
 from ghostblitz_analysis.rt_units import (
-    MAX_RT_S,
     check_milliseconds,
     check_seconds,
     check_units_of_blocks,
@@ -25,9 +23,8 @@ from ghostblitz_task.errors import CardError, ConfigError, DatasetError
 from ghostblitz_task.games import Game, GameSettings, make_game
 from ghostblitz_task.schema import FACTOR_PREFIX, column
 
-__all__ = ["Translation", "as_number", "translate"]
+__all__ = ["Translation", "translate"]
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 #: Cards that are well written but have no single answer.
 _UNSOLVABLE = (
     "several_direct_matches", "no_candidate", "several_candidates", "ambiguous_rulebook",
@@ -42,15 +39,6 @@ class Translation:
     n_unsolvable: int
     first_unsolvable: str | None
     notes: tuple[str, ...]
-
-
-def as_number(cell: str, decimal: str) -> float | None:
-    """Read a finite number with this decimal mark; None if it is not one."""
-    text = cell.strip()
-    if decimal == ",":
-        text = "x" if "." in text else text.replace(",", ".")
-    value = float(text) if _NUMBER.fullmatch(text) else math.nan
-    return value if math.isfinite(value) else None
 
 
 def translate(raw: RawTable, mapping: Mapping) -> Translation:
@@ -233,6 +221,7 @@ def _responses(source: Source, columns: dict[str, list[Any]]) -> tuple[str, ...]
         modes = ["grab"] * len(source.raw)
     found: dict[str, list[Any]] = {"response": [], "response_mode": [], "rt_s": []}
     n_ignored, decimal = 0, source.mapping.source.decimal
+    check_thousands(source)
     rows = zip(
         source.cells(titles.response), modes, source.cells(titles.rt), source.raw.places,
         strict=True,
@@ -245,47 +234,25 @@ def _responses(source: Source, columns: dict[str, list[Any]]) -> tuple[str, ...]
                     'drop such rows with a filter, or set responses.blank = "late" if these are '
                     "trials that nobody answered in time"
                 )
-            # NaN and its like, which mean no value, are no RT.
-            n_ignored += rt is not None and as_number(rt, decimal) is not None
+            # NaN and its like, which mean no value, are no RT; nor is what stands for none.
+            number = None if rt is None else as_number(rt, decimal)
+            n_ignored += number is not None and number not in settings.no_rt
             values: tuple[Any, ...] = (None, None, None)
         else:
             response = keys.get(comparable(cell)) or items.get(comparable(cell), cell)
             if mode is None:
                 raise DatasetError(f"{place}: {titles.response_mode} is blank; write how it was")
-            values = (response, mode, _rt_s(rt, source, place))
+            values = (response, mode, read_rt_s(rt, source, place))
         for name, value in zip(found, values, strict=True):
             found[name].append(value)
     if titles.rt_unit == "ms":
         check_milliseconds(found["rt_s"], columns["participant_id"], f"column {titles.rt}")
     check_seconds(found["rt_s"], columns["participant_id"], f"column {titles.rt}")
     columns.update(found)
-    return (f"{n_ignored} late trials had an RT, which is left out",) if n_ignored else ()
-
-
-def _rt_s(cell: str | None, source: Source, place: str) -> float:
-    title = source.titles.rt
-    if cell is None:
-        raise DatasetError(f"{place}: {title} is blank, but there is a response")
-    number = as_number(cell, source.mapping.source.decimal)
-    if number is None:
-        raise DatasetError(
-            f"{place}: {title} is {cell!r}, which is no number with decimal mark "
-            f"{source.mapping.source.decimal!r}"
-        )
-    if number < 0:
-        raise DatasetError(
-            f"{place}: {title} is {cell}, but an RT cannot be negative; drop such rows with a "
-            "filter (below = 0)"
-        )
-    rt_s = number / 1000 if source.titles.rt_unit == "ms" else number
-    if rt_s > MAX_RT_S:
-        raise DatasetError(f"{place}: {title} is {cell}, which is no reaction time")
-    deadline_s = source.mapping.responses.deadline_s
-    if deadline_s is not None and rt_s > deadline_s:
-        raise DatasetError(
-            f"{place}: {title} is {cell}, beyond responses.deadline_s = {deadline_s}"
-        )
-    return rt_s
+    notes = odd_rts(found["rt_s"], source)
+    if n_ignored:
+        notes = (f"{n_ignored} late trials had an RT, which is left out", *notes)
+    return notes
 
 
 def _rules(

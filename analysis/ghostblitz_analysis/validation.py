@@ -31,6 +31,11 @@ CHANCE_LEVEL = 0.05
 #: Keyboards are scanned every 8 ms at worst; coarser times come from polling or frames.
 MAX_RESOLUTION_S = 0.010
 _SEVERITIES = ("error", "warning", "info")
+#: What is looked at in the trials of the analysed phases, beside the factors of the cells.
+_USED_COLUMNS = (
+    "participant_id", "session", "block_index", "trial_in_block", "item_colours", "card",
+    "response", "rt_s", "correct", "error_kind",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,9 @@ def validate_dataset(dataset: Dataset) -> tuple[Finding, ...]:
     """
     trials = dataset.trials
     again = trials["recycled"].fillna(False).astype(bool)
-    used = trials[trials["phase"].isin(dataset.analysis.phases) & ~again]
+    is_used = trials["phase"].isin(dataset.analysis.phases) & ~again
+    # Only what is looked at: a copy of every column of many trials would be large.
+    used = trials.loc[is_used, list(dict.fromkeys((*_USED_COLUMNS, *dataset.analysis.cells)))]
     findings = [Finding(*found) for found in check_runs(dataset.runs)]
     findings += _about_sources(dataset)
     findings += _about_completeness(dataset, used)
@@ -266,15 +273,19 @@ def _about_people(used: pd.DataFrame) -> Iterator[Finding]:
             f"more than {MAX_SHARE_LATE:.0%} of trials were not answered in time",
         )
     yield from _about_item_colours(used)
-    guessing = []
-    for participant, rows in used.groupby("participant_id"):
-        n_items = len(read_item_colours(rows["item_colours"].iloc[0]))
-        n_correct = int(rows["correct"].sum())
-        p = stats.binom.sf(n_correct - 1, len(rows), 1 / n_items)
-        # A handful of trials cannot tell guessing from knowing.
-        if p > CHANCE_LEVEL and late[participant] < 1 and len(rows) >= MIN_TRIALS_TO_JUDGE:
-            guessing.append(participant)
-    if guessing:
+    people = used.groupby("participant_id")
+    # A pick among the items of the game, as the participant's first trial has them.
+    n_items = people["item_colours"].first().map(lambda text: len(read_item_colours(text)))
+    n_trials, n_correct = people.size(), people["correct"].sum()
+    p_by_chance = stats.binom.sf(
+        n_correct.to_numpy(dtype="float64") - 1,
+        n_trials.to_numpy(dtype="float64"),
+        1 / n_items.to_numpy(dtype="float64"),
+    )
+    # A handful of trials cannot tell guessing from knowing.
+    judged = (n_trials >= MIN_TRIALS_TO_JUDGE).to_numpy() & (late < 1).to_numpy(dtype=bool)
+    guessing = n_trials.index[judged & (p_by_chance > CHANCE_LEVEL)]
+    if len(guessing):
         yield Finding(
             "warning",
             "chance_accuracy",
@@ -285,9 +296,12 @@ def _about_people(used: pd.DataFrame) -> Iterator[Finding]:
 
 def _about_item_colours(used: pd.DataFrame) -> Iterator[Finding]:
     """Name those whose items change their own colours within a session."""
+    sessions = ["participant_id", "session"]
+    texts = used[[*sessions, "item_colours"]].drop_duplicates()
+    several = texts[texts.duplicated(sessions, keep=False)]
     changed: dict[str, str] = {}
-    for (participant, _), texts in used.groupby(["participant_id", "session"])["item_colours"]:
-        first, *others = texts.unique()
+    for (participant, _), rows in several.groupby(sessions)["item_colours"]:
+        first, *others = rows
         own = read_item_colours(first)
         other = next((text for text in others if read_item_colours(text) != own), None)
         if other is not None:

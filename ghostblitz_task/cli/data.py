@@ -1,4 +1,4 @@
-"""Commands about data: analyze, import."""
+"""Commands about data: analyze, multiverse, import."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ghostblitz_task.cli.app import app
+from ghostblitz_task.cli.app import app, progress
 
 
 @app.command()
@@ -28,6 +28,52 @@ def analyze(
         typer.echo(captain_summary(analyze_captain(dataset, out=out)))
     else:
         typer.echo(summary_text(analyze_dataset(dataset, out=out)))
+
+
+def _print_grid(wanted: bool) -> None:
+    if wanted:
+        with _analysis_extra():
+            from ghostblitz_analysis.multiverse.grid import MultiverseGrid, grid_toml
+
+        typer.echo(grid_toml(MultiverseGrid()), nl=False)
+        raise typer.Exit
+
+
+@app.command()
+def multiverse(
+    dataset: Annotated[Path, typer.Argument(help="Folder of logs, or an imported data set.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for page, tables and figures.")],
+    grid: Annotated[
+        Path | None, typer.Option("--grid", help="The alternatives (TOML); a default grid without.")
+    ] = None,
+    show_grid: Annotated[
+        bool,
+        typer.Option(
+            "--show-grid", callback=_print_grid, is_eager=True, help="Print the default grid."
+        ),
+    ] = False,
+) -> None:
+    """Test the planned contrasts under a grid of exclusions, measures and models."""
+    with _analysis_extra():
+        from ghostblitz_analysis.captain.dataset import holds_captain_logs
+        from ghostblitz_analysis.multiverse import (
+            MultiverseGrid,
+            multiverse_of_dataset,
+            multiverse_text,
+        )
+
+    from ghostblitz_task.errors import DatasetError
+    from ghostblitz_task.settings_files import load_settings
+
+    if holds_captain_logs(dataset):
+        raise DatasetError(
+            f"{dataset} holds games of the captain's deck, whose measures are no RTs; a multiverse "
+            "is of the other games' RTs"
+        )
+    chosen = load_settings(grid, MultiverseGrid) if grid else MultiverseGrid()
+    with progress("exclusions and models") as on_progress:
+        result = multiverse_of_dataset(dataset, out=out, grid=chosen, on_progress=on_progress)
+    typer.echo(multiverse_text(result))
 
 
 @app.command("import")

@@ -20,8 +20,9 @@ _ROOT = Path(__file__).resolve().parents[2]
 _PAGE, _PICTURE = _ROOT / "docs" / "soak.md", _ROOT / "docs" / "pictures" / "soak.png"
 # Less than what one screen's pictures take, over a whole session.
 _MOST_GROWTH_BYTES = 4 * 2**20
-# A millisecond in three hours.
-_MOST_DRIFT_PPM = 0.1
+# A millisecond in three hours; and by how much the rig's own bias moves within a run, as the blocks
+# of the timing bench show, so that a short run cannot tell less from a drift.
+_MOST_DRIFT_PPM, _LEAST_SEEN_S = 0.1, 0.25e-3
 
 
 def main() -> None:
@@ -63,7 +64,8 @@ def _faults(found: Judgement) -> list[str]:
     if found.memory_growth_bytes > _MOST_GROWTH_BYTES:
         faults.append(f"memory grew by {found.memory_growth_bytes / 2**20:.1f} MiB")
     apart = found.keys_against_flips
-    if apart.low_ppm > _MOST_DRIFT_PPM or apart.high_ppm < -_MOST_DRIFT_PPM:
+    beyond_doubt = apart.low_ppm > _MOST_DRIFT_PPM or apart.high_ppm < -_MOST_DRIFT_PPM
+    if beyond_doubt and abs(apart.ppm) * 1e-6 * found.duration_s > _LEAST_SEEN_S:
         faults.append(f"keys and flips drift apart: {apart.in_words()}")
     return faults
 

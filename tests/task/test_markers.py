@@ -25,8 +25,8 @@ from ghostblitz_task.apparatus_settings import (
 )
 from ghostblitz_task.card_studies import Study
 from ghostblitz_task.errors import ApparatusError, ConfigError
-from ghostblitz_task.screens import Screen
 from ghostblitz_task.running import marker_failures
+from ghostblitz_task.screens import Screen
 from ghostblitz_task.session import run_session
 from ghostblitz_task.session_header import SessionIdentity
 from ghostblitz_task.studies import open_study

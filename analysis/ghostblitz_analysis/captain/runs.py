@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ghostblitz_analysis.captain.facts import GameFollower, differs
-from ghostblitz_analysis.log_tables import RunInfo
+from ghostblitz_analysis.log_tables import ANALYSIS_FILE_KEY, RunInfo
 from ghostblitz_analysis.marker_checks import check_captain_markers
 from ghostblitz_analysis.record_values import check_values, shown
 from ghostblitz_analysis.self_test_quotes import quoted_self_test
@@ -98,6 +98,8 @@ def read_captain_run(path: Path) -> CaptainRun:
     log = read_log(path)
     where = f"{path}, line 1 (header)"
     check_values(log.header, _HEADER, where)
+    if ANALYSIS_FILE_KEY in log.header:
+        check_values(log.header, {ANALYSIS_FILE_KEY: "text?"}, where)
     settings = _settings(log, where)
     _check_header(log, settings, where)
     _check_events(log, settings)
@@ -358,6 +360,8 @@ def _info(log: RunLog, turns: list[Row], settings: CaptainStudySettings) -> RunI
         display_synchronised=_flag(apparatus, "display_synchronised"),
         keys_polled=_flag(apparatus, "keys_polled"),
         self_test=quoted_self_test(header, f"{log.path}, line 1 (header)"),
+        says_analysis_file=ANALYSIS_FILE_KEY in header,
+        analysis_file_sha256=header.get(ANALYSIS_FILE_KEY),
     )
 
 

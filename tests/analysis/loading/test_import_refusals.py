@@ -35,7 +35,7 @@ GOOD = f"a,{DIRECT},ghost,0.5"
         ([GOOD, f"a,{DIRECT},,0.5"], 'row 3: answer is blank; .*responses.blank = "late"'),
         ([GOOD, "a,,ghost,0.5"], "row 3: card is blank"),
         ([GOOD, f" ,{DIRECT},ghost,0.5"], "row 3: who is blank"),
-        ([GOOD, "who,card,answer,time", GOOD], "row 3: the header stands here again"),
+        ([GOOD, "who,card,answer,time", GOOD], "row 3: the header, which is row 1, stands"),
         ([GOOD, f"a,{DIRECT},ghost"], "row 3: 3 cells where the header has 4"),
         ([GOOD, f"a,{DIRECT},ghost,0.5,1"], "row 3: 5 cells where the header has 4"),
         ([GOOD, f'a,"{DIRECT},ghost,0.5'], "line 3: .*does a quote open that never closes"),
@@ -148,8 +148,8 @@ def test_bad_mapping_is_refused_by_key(bring, old, new, message):
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("t.xlsx", b"PK\x03\x04rest", "an Excel .* file; save it as CSV"),
-        ("t.csv", b"PK\x03\x04rest", "an Excel .* file; save it as CSV"),
+        ("t.xlsx", b"PK\x03\x04rest", "cannot be read as an Excel file .*; save it as CSV"),
+        ("t.csv", b"PK\x03\x04rest", "an Excel .* file; .*save it as CSV"),
         ("t.xls", b"\xd0\xcf\x11\xe0rest", "old Excel"),
         ("t.csv", b"\x1f\x8brest", "a compressed file"),
         ("t.csv", b"", "is empty"),

@@ -1,0 +1,143 @@
+"""Linear mixed models with participants and targets as crossed grouping factors, by mixedlm."""
+
+from __future__ import annotations
+
+import warnings
+from importlib.metadata import version
+from typing import Any
+
+import mixedlm
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from mixedlm.inference import satterthwaite_df
+from scipy.linalg import block_diag
+
+from ghostblitz_analysis.regression.lmm_estimates import LmmEstimates, NotFittedError
+
+__all__ = ["OPTIMISERS", "fit_crossed"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+#: In the order in which they are tried.
+OPTIMISERS = ("COBYQA", "Nelder-Mead", "L-BFGS-B")
+
+#: A standard deviation below this share of the residual one counts as 0, as in lme4.
+_SINGULAR = 1e-4
+_MAX_ITERATIONS = 2000
+
+
+def fit_crossed(
+    y: FloatArray,
+    fixed: FloatArray,
+    *,
+    random: tuple[int, ...],
+    participant: IntArray,
+    target: IntArray,
+    correlated: bool,
+    optimisers: tuple[str, ...] = OPTIMISERS,
+) -> LmmEstimates:
+    """Fit by REML; coefficients of some columns vary over participants, intercepts over targets.
+
+    Assumes normal residuals of one variance, and normal random effects (Baayen, Davidson & Bates
+    2008, Journal of Memory and Language 59:390).
+
+    Parameters
+    ----------
+    y : (n_rows,) array
+        The outcome.
+    fixed : (n_rows, n_terms) array
+        The design; its first column is the intercept.
+    random : tuple of int
+        The columns of `fixed` whose coefficients vary over participants: 0 for the intercept.
+    participant, target : (n_rows,) int arrays
+        The groups of each row.
+    correlated : bool
+        Whether a participant's coefficients may be correlated.
+    optimisers : tuple of str
+        mixedlm's names; the next one is tried where one did not converge.
+
+    Returns
+    -------
+    LmmEstimates
+        Of the first optimiser that converged, or else of the one that came furthest.
+
+    Raises
+    ------
+    NotFittedError
+        If no optimiser came to finite estimates; it says what each met.
+    """
+    names = [f"x{number}" for number in range(fixed.shape[1])]
+    table = pd.DataFrame(fixed[:, 1:], columns=names[1:])
+    # Names, not numbers, so that they are read as groups.
+    table = table.assign(
+        y=y, participant=[f"p{n}" for n in participant], target=[f"t{n}" for n in target]
+    )
+    slopes = [names[number] for number in random if number]
+    varying = " + ".join(["1", *slopes])
+    bar = "|" if correlated else "||"
+    formula = f"y ~ {' + '.join(['1', *names[1:]])} + ({varying} {bar} participant) + (1 | target)"
+    best, trouble = None, []
+    for optimiser in optimisers:
+        try:
+            estimates = _fit(formula, table, optimiser)
+        except (np.linalg.LinAlgError, ValueError, RuntimeError, FloatingPointError) as error:
+            trouble.append(f"{optimiser}: {error}")
+            continue
+        if estimates.converged:
+            best = estimates
+            break
+        trouble.append(f"{optimiser} did not converge")
+        if best is None or estimates.loglik > best.loglik:
+            best = estimates
+    if best is None:
+        raise NotFittedError(f"no optimiser came to an estimate ({'; '.join(trouble)})")
+    return best.with_notes(tuple(trouble))
+
+
+def _fit(formula: str, table: pd.DataFrame, optimiser: str) -> LmmEstimates:
+    control = mixedlm.LmerControl(
+        optimizer=optimiser,
+        maxiter=_MAX_ITERATIONS,
+        # All this is judged and said here, not warned of.
+        check_conv=False,
+        check_singular=False,
+        check_nlev_gtreq_5="ignore",
+        check_nlev_gtr_1="ignore",
+        check_rankX="ignore",
+        check_scaleX="ignore",
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = mixedlm.lmer(formula, table, REML=True, control=control)
+        covariance = np.asarray(result.vcov(), dtype=np.float64)
+        df = np.asarray(satterthwaite_df(result).df, dtype=np.float64)
+    return _estimates(result, covariance, df, optimiser)
+
+
+def _estimates(result: Any, covariance: FloatArray, df: FloatArray, optimiser: str) -> LmmEstimates:
+    blocks = result.VarCorr().groups
+    of_participants = [block.cov for name, block in blocks.items() if name != "target"]
+    residual_variance = float(result.sigma) ** 2
+    participant_covariance = np.atleast_2d(block_diag(*of_participants)).astype(np.float64)
+    item_variance = float(np.asarray(blocks["target"].cov)[0, 0])
+    spread = [*np.linalg.eigvalsh(participant_covariance), item_variance]
+    loglik = -float(result.deviance) / 2
+    if not (np.isfinite(loglik) and np.isfinite(covariance).all() and residual_variance > 0):
+        raise ValueError("the estimates are not finite")
+    return LmmEstimates(
+        coefficients=np.asarray(result.beta, dtype=np.float64),
+        covariance=covariance,
+        df=df,
+        participant_covariance=participant_covariance,
+        item_variance=item_variance,
+        residual_variance=residual_variance,
+        loglik=loglik,
+        n_variance_parameters=len(result.theta) + 1,
+        converged=bool(result.converged),
+        singular=bool(min(spread) < _SINGULAR**2 * residual_variance),
+        engine=f"mixedlm {version('mixedlm')}",
+        optimiser=optimiser,
+        notes=(),
+    )

@@ -1,0 +1,298 @@
+"""Linear mixed models of RT: recovery, limiting cases, and data that cannot carry a model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ghostblitz_analysis.exclusions import flag_exclusions
+from ghostblitz_analysis.regression import build_design, fit_rt_model, fit_rt_models, rt_rows
+from ghostblitz_analysis.regression.crossed_fits import fit_crossed
+from ghostblitz_analysis.regression.single_factor_fits import (
+    OPTIMISERS,
+    fit_single_factor,
+    lower_factor,
+)
+from ghostblitz_analysis.regression.variance_profile import grouped_products, profile_at
+from ghostblitz_analysis.settings import AnalysisSettings
+
+SETTINGS = AnalysisSettings()
+TARGETS = ("ghost", "chair", "bottle", "book", "mouse")
+
+
+def rows_of(trials, *, outcome="log_rt", factors=("rule",), items=False, mode=""):
+    flagged = flag_exclusions(trials, SETTINGS)
+    return rt_rows(flagged, outcome=outcome, factors=factors, items=items, mode=mode)
+
+
+def with_targets(trials, rng):
+    drawn = rng.choice(TARGETS, len(trials))
+    return trials.assign(target=drawn).astype({"target": "string"})
+
+
+@pytest.fixture
+def balanced():
+    """y, fixed, group of 6 groups x 2 conditions x 5 trials."""
+    rng = np.random.default_rng(4)
+    group = np.repeat(np.arange(6), 10)
+    condition = np.tile(np.repeat([0.0, 1.0], 5), 6)
+    y = 0.3 * condition + rng.normal(0, 0.5, 6)[group] + rng.normal(0, 0.2, 60)
+    return y, np.column_stack([np.ones(60), condition]), group
+
+
+def test_a_balanced_design_has_the_closed_form_of_its_analysis_of_variance(balanced):
+    y, fixed, group = balanced
+    fit = fit_single_factor(y, fixed, random=(0,), group=group, correlated=True)
+    means = np.array([y[group == g].mean() for g in range(6)])
+    effects = np.array([y[fixed[:, 1] == 1].mean(), y[fixed[:, 1] == 0].mean()])
+    within = y - means[group] - (fixed[:, 1] - 0.5) * (effects[0] - effects[1])
+    residual = (within**2).sum() / (60 - 6 - 1)
+    assert fit.residual_variance == pytest.approx(residual, rel=1e-6)
+    assert fit.participant_covariance[0, 0] == pytest.approx(
+        means.var(ddof=1) - residual / 10, rel=1e-4
+    )
+    assert fit.coefficients[1] == pytest.approx(effects[0] - effects[1], rel=1e-9)
+    assert fit.covariance[1, 1] == pytest.approx(residual * (2 / 30), rel=1e-5)
+    # The effect is tested against the residual alone, with its degrees of freedom.
+    assert fit.df[1] == pytest.approx(53, rel=1e-3)
+    assert fit.converged
+    assert not fit.singular
+
+
+def test_slopes_over_participants_give_the_paired_t_test_of_a_balanced_design(balanced):
+    y, fixed, group = balanced
+    y = y + np.random.default_rng(9).normal(0, 0.4, 6)[group] * fixed[:, 1]
+    fit = fit_single_factor(y, fixed, random=(0, 1), group=group, correlated=True)
+    of_cell = [[y[(group == g) & (fixed[:, 1] == c)].mean() for c in (0, 1)] for g in range(6)]
+    differences = np.diff(np.array(of_cell), axis=1)[:, 0]
+    assert fit.coefficients[1] == pytest.approx(differences.mean(), rel=1e-9)
+    assert fit.covariance[1, 1] == pytest.approx(differences.var(ddof=1) / 6, rel=1e-3)
+    assert fit.df[1] == pytest.approx(5, rel=1e-2)
+
+
+@pytest.mark.parametrize("correlated", [True, False])
+def test_crossed_and_single_factor_fits_agree_without_variance_of_targets(balanced, correlated):
+    y, fixed, group = balanced
+    y = y + np.random.default_rng(9).normal(0, 0.4, 6)[group] * fixed[:, 1]
+    # Every target comes in every cell, and its mean is taken out, so targets do not differ.
+    target = np.tile(np.arange(5), 12)
+    y = y - np.array([y[target == t].mean() for t in range(5)])[target]
+    single = fit_single_factor(y, fixed, random=(0, 1), group=group, correlated=correlated)
+    crossed = fit_crossed(
+        y, fixed, random=(0, 1), participant=group, target=target, correlated=correlated
+    )
+    assert crossed.item_variance == pytest.approx(0, abs=1e-8)
+    assert crossed.singular
+    assert not single.singular
+    assert crossed.loglik == pytest.approx(single.loglik, abs=1e-4)
+    assert crossed.coefficients == pytest.approx(single.coefficients, rel=1e-5)
+    assert crossed.covariance == pytest.approx(single.covariance, rel=1e-3)
+    assert crossed.df == pytest.approx(single.df, rel=1e-2)
+
+
+def test_the_profiled_criterion_is_that_of_the_normal_density(balanced):
+    y, fixed, group = balanced
+    factor = np.array([[0.8, 0.0], [-0.3, 0.5]])
+    profile = profile_at(factor, grouped_products(y, fixed, fixed, group))
+    same = group[:, None] == group[None, :]
+    relative = np.where(same, fixed @ factor @ factor.T @ fixed.T, 0.0) + np.eye(60)
+    inverse = np.linalg.inv(relative)
+    information = fixed.T @ inverse @ fixed
+    beta = np.linalg.solve(information, fixed.T @ inverse @ y)
+    variance = (y - fixed @ beta) @ inverse @ (y - fixed @ beta) / 58
+    criterion = (
+        58 * (np.log(2 * np.pi * variance) + 1)
+        + np.linalg.slogdet(relative)[1]
+        + np.linalg.slogdet(information)[1]
+    )
+    assert profile.criterion == pytest.approx(criterion, rel=1e-10)
+    assert profile.coefficients == pytest.approx(beta, rel=1e-9)
+    assert profile.covariance == pytest.approx(variance * np.linalg.inv(information), rel=1e-9)
+
+
+def test_a_singular_covariance_has_a_lower_factor():
+    covariance = np.array([[4.0, 2.0], [2.0, 1.0]])
+    factor = lower_factor(covariance)
+    assert factor @ factor.T == pytest.approx(covariance, abs=1e-12)
+    assert factor[0, 1] == 0
+
+
+def test_an_optimiser_that_stops_early_is_told(balanced):
+    y, fixed, group = balanced
+    fit = fit_single_factor(
+        y, fixed, random=(0,), group=group, correlated=True, optimisers=("bfgs",)
+    )
+    assert "no two optimisers agree" in " ".join(fit.notes)
+    assert not fit.converged
+    assert "lbfgs" not in OPTIMISERS
+
+
+def test_no_variance_between_participants_is_singular_and_told(draw_trials):
+    trials = draw_trials(
+        np.random.default_rng(7), n_participants=8, n_per_cell=30, person_sd=0.0, effect_sd=0.0
+    )
+    # Everybody's mean log RT is the same, so the variance between them is below chance.
+    mean = np.log(trials["rt_s"].astype(float)).groupby(trials["participant_id"]).transform("mean")
+    trials = trials.assign(rt_s=(trials["rt_s"] / np.exp(mean)).astype("Float64"))
+    fits = fit_rt_models(rows_of(trials), confidence=0.95)
+    assert fits[0].singular
+    assert fits[0].fitted
+    assert "no variance of (Intercept) over participants" in fits[0].note
+    assert fits[0].selected
+    assert [fit.selected for fit in fits[1:]] == [False, False]
+
+
+def test_slopes_are_kept_where_rule_effects_differ(draw_trials):
+    rng = np.random.default_rng(11)
+    trials = draw_trials(rng, n_participants=15, n_per_cell=20, effect_sd=0.3)
+    fits = fit_rt_models(rows_of(trials), confidence=0.95)
+    assert [fit.model.structure for fit in fits] == ["intercepts", "slopes"]
+    assert fits[1].selected
+    assert "read the model with slopes" in fits[0].note
+    assert fits[1].effects[1].df == pytest.approx(14, abs=1)
+    assert fits[0].effects[1].df > 500
+
+
+def test_a_rule_effect_without_spread_falls_back_to_intercepts_with_the_reason(draw_trials):
+    rng = np.random.default_rng(5)
+    trials = draw_trials(rng, n_participants=8, n_per_cell=20, effect_sd=0.0)
+    log_rt = np.log(trials["rt_s"].astype(float))
+    cell = [trials["participant_id"], trials["rule"]]
+    person = log_rt.groupby(trials["participant_id"]).transform("mean")
+    rule = log_rt.groupby(trials["rule"]).transform("mean")
+    same = log_rt - log_rt.groupby(cell).transform("mean") + person + rule
+    trials = trials.assign(rt_s=np.exp(same).astype("Float64"))
+    fits = fit_rt_models(rows_of(trials), confidence=0.95)
+    structures = [fit.model.structure for fit in fits]
+    assert structures == ["intercepts", "slopes", "slopes_uncorrelated"]
+    assert [fit.selected for fit in fits] == [True, False, False]
+    assert "this model is the one to read" in fits[0].note
+    assert fits[2].singular
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_no_model_over_fewer_than_two_participants(draw_trials, n):
+    trials = draw_trials(np.random.default_rng(1), n_participants=1, n_per_cell=10)
+    fits = fit_rt_models(rows_of(trials.iloc[: n * len(trials)]), confidence=0.95)
+    assert [fit.fitted for fit in fits] == [False]
+    assert fits[0].note == (
+        "one participant, so no model over participants" if n else "no usable trial, so no model"
+    )
+
+
+def test_two_participants_are_fitted_and_called_few(draw_trials):
+    trials = draw_trials(np.random.default_rng(2), n_participants=2, n_per_cell=30)
+    fit = fit_rt_model(rows_of(trials), structure="intercepts", confidence=0.95)
+    assert fit.fitted
+    assert "2 participants are few" in fit.note
+    assert all(np.isfinite([e.estimate, e.se, e.df, e.p]).all() for e in fit.effects)
+
+
+def test_one_rule_leaves_an_intercept_and_no_slopes(draw_trials):
+    trials = draw_trials(np.random.default_rng(3), n_participants=5, n_per_cell=20)
+    trials = trials[trials["rule"] == "direct"]
+    (fit,) = fit_rt_models(rows_of(trials), confidence=0.95)
+    assert [effect.term.coded for effect in fit.effects] == ["(Intercept)"]
+    assert fit.selected
+    assert "one rule" in fit.note
+
+
+def test_identical_rts_have_no_residual_to_model(draw_trials):
+    trials = draw_trials(np.random.default_rng(3), n_participants=4, n_per_cell=5)
+    fits = fit_rt_models(rows_of(trials.assign(rt_s=trials["rt_s"] * 0 + 0.8)), confidence=0.95)
+    assert [fit.fitted for fit in fits] == [False]
+    assert "RTs do not vary" in fits[0].note
+
+
+def test_one_target_is_no_grouping_factor(draw_trials):
+    rng = np.random.default_rng(8)
+    trials = draw_trials(rng, n_participants=6, n_per_cell=20)
+    trials = trials.assign(target="ghost").astype({"target": "string"})
+    fit = fit_rt_model(rows_of(trials, items=True), structure="intercepts", confidence=0.95)
+    assert fit.n_items is None
+    assert "one target" in fit.note
+    assert "target" not in fit.model.formula
+
+
+def test_trials_without_a_target_are_counted(draw_trials):
+    rng = np.random.default_rng(8)
+    trials = with_targets(draw_trials(rng, n_participants=5, n_per_cell=20), rng)
+    trials.loc[trials.index[:7], "target"] = None
+    rows = rows_of(trials, items=True)
+    assert rows.n_rows_left_out == 7
+    assert "7 trials without a target" in " ".join(rows.notes)
+    assert rows_of(trials, items=False).n_rows_left_out == 0
+
+
+def test_a_participant_without_usable_trials_is_named(draw_trials):
+    trials = draw_trials(np.random.default_rng(6), n_participants=3, n_per_cell=5)
+    late = trials["participant_id"] == "002"
+    trials = trials.assign(rt_s=trials["rt_s"].mask(late, 30.0))
+    rows = rows_of(trials)
+    assert rows.left_out == ("002",)
+    assert rows.participants == ("001", "003")
+
+
+def test_more_rows_than_the_limit_are_not_fitted(draw_trials):
+    trials = draw_trials(np.random.default_rng(6), n_participants=3, n_per_cell=5)
+    fit = fit_rt_model(rows_of(trials), structure="intercepts", confidence=0.95, max_rows=29)
+    assert not fit.fitted
+    assert "30 trials are more than 29" in fit.note
+
+
+def test_minus_the_inverse_is_larger_for_slower_trials(draw_trials):
+    trials = draw_trials(np.random.default_rng(6), n_participants=4, n_per_cell=30)
+    rows = rows_of(trials, outcome="inverse_rt")
+    assert rows.y == pytest.approx(-1 / trials["rt_s"].to_numpy(dtype=float))
+    fit = fit_rt_model(rows, structure="intercepts", confidence=0.95)
+    assert fit.effects[1].estimate > 0
+
+
+def test_the_input_is_not_changed(draw_trials):
+    rng = np.random.default_rng(8)
+    flagged = flag_exclusions(
+        with_targets(draw_trials(rng, n_participants=4, n_per_cell=10), rng), SETTINGS
+    )
+    before = flagged.copy(deep=True)
+    rows = rt_rows(flagged, outcome="log_rt", factors=("rule",))
+    fit_rt_models(rows, confidence=0.95)
+    assert flagged.equals(before)
+
+
+def test_the_coding_spans_the_cells_that_exist(draw_trials):
+    trials = draw_trials(
+        np.random.default_rng(8), n_participants=2, n_per_cell=3, block_kinds=("pure", "mixed")
+    )
+    whole = build_design(trials, factors=("rule", "block_kind"))
+    assert [t.coded for t in whole.terms] == [
+        "(Intercept)",
+        "rule[exclusion]",
+        "block_kind[pure]",
+        "rule[exclusion]:block_kind[pure]",
+    ]
+    assert [t.words for t in whole.terms] == [
+        "direct trials in mixed blocks",
+        "exclusion against direct, in mixed blocks",
+        "pure against mixed blocks, direct trials",
+        "interaction of exclusion against direct and pure against mixed",
+    ]
+    empty = (trials["rule"] == "exclusion") & (trials["block_kind"] == "pure")
+    part = build_design(trials[~empty], factors=("rule", "block_kind"))
+    assert [t.coded for t in part.terms] == ["(Intercept)", "rule[exclusion]", "block_kind[pure]"]
+    assert np.linalg.matrix_rank(part.cell_matrix) == len(part.cells) == 3
+    assert "no trials of exclusion trials in pure blocks" in part.notes[0]
+
+
+@pytest.mark.slow
+def test_intervals_cover_a_known_rule_effect(draw_trials):
+    """95 % intervals of the model with slopes, over 100 studies; the binomial SD is 2.2 %."""
+    rng = np.random.default_rng(20261130)
+    estimates, covered = [], []
+    for _ in range(100):
+        trials = draw_trials(rng, n_participants=12, n_per_cell=10, effect_log=0.4, effect_sd=0.15)
+        fit = fit_rt_model(rows_of(trials), structure="slopes", confidence=0.95)
+        effect = fit.effects[1]
+        estimates.append(effect.estimate)
+        covered.append(effect.low <= 0.4 <= effect.high)
+    assert np.mean(estimates) == pytest.approx(0.4, abs=4 * np.std(estimates) / 10)
+    assert 0.885 <= np.mean(covered) < 1

@@ -1,0 +1,1 @@
+"""What each program does, timed by itself."""
