@@ -19,10 +19,11 @@ from ghostblitz_task.trial_log import RunLog, read_log
 
 @dataclass
 class KeptOutput:
-    """Keeps what it is given, but for the numbers at which it fails."""
+    """Keeps what it is given, but for the numbers at which it fails; reports what it is told to."""
 
     name: str = "kept"
     fails_at: Callable[[int], bool] = lambda _number: False
+    reports: dict[str, Any] = field(default_factory=dict)
     taken: list[tuple[int, Marker]] = field(default_factory=list)
     n_asked: int = 0
     closed: bool = False
@@ -40,7 +41,7 @@ class KeptOutput:
         return {"about": self.name}
 
     def report(self) -> dict[str, Any]:
-        return {"n_taken": len(self.taken)}
+        return {"n_taken": len(self.taken), **self.reports}
 
     def close(self) -> None:
         self.closed = True

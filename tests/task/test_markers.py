@@ -30,7 +30,7 @@ from ghostblitz_task.screens import Screen
 from ghostblitz_task.session import run_session
 from ghostblitz_task.session_header import SessionIdentity
 from ghostblitz_task.studies import open_study
-from ghostblitz_task.trial_log import FORMAT, RunLog, TrialLog
+from ghostblitz_task.trial_log import RunLog
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND_KEYS = {"ghost": "y", "chair": "u", "bottle": "i", "book": "o", "mouse": "l"}
@@ -240,22 +240,12 @@ def test_output_that_fails_is_counted_and_stops_neither_session_nor_other_output
     }
 
 
-def test_stream_that_nobody_recorded_is_told_when_the_run_is_over(tmp_path):
-    path = tmp_path / "run.jsonl"
-    for n, had_consumers in enumerate((True, False)):
-        path = tmp_path / f"run-{n}.jsonl"
-        with TrialLog(path) as log:
-            log.append("header", {"format": FORMAT})
-            report = {
-                "n_sent": 3,
-                "n_failed": {"lsl": 0},
-                "first_failure": None,
-                "outputs": {"lsl": {"had_consumers_at_end": had_consumers}},
-            }
-            log.append("end", {"marker_report": report})
-        told = marker_failures(path)
-        assert bool(told) is not had_consumers
-    assert "LSL" in told[0]
+@pytest.mark.parametrize("recorded", [True, False])
+def test_stream_that_nobody_recorded_is_told_when_the_run_is_over(tmp_path, recorded):
+    output = KeptOutput("lsl", reports={"had_consumers_at_end": recorded})
+    run = run_marked(study_of(), tmp_path, give_outputs(Scripted(right), output))
+    told = marker_failures(run.path)
+    assert ["LSL stream" in line for line in told] == ([] if recorded else [True])
 
 
 def test_nothing_is_written_or_rendered_while_a_response_is_awaited(tmp_path):
