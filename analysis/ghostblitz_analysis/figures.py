@@ -7,32 +7,40 @@ is touched. Every figure of simulated or robot data says so on its face.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from textwrap import fill
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ghostblitz_analysis.company_plots import plot_round_parts
 from ghostblitz_analysis.exclusions import used_for_rt
+from ghostblitz_analysis.figure_captions import figure_captions
+from ghostblitz_analysis.figure_layout import (
+    WIDTH_IN,
+    Column,
+    fit_column,
+    grid_sheet,
+    label_edges,
+    legend_below,
+    panels,
+    sheet,
+    title_panel,
+)
 from ghostblitz_analysis.hat_plots import plot_lag_errors, plot_lag_rt
-from ghostblitz_analysis.measures import order_cells
+from ghostblitz_analysis.paper_figures import MAKERS
 from ghostblitz_analysis.plot_axes import (
     INK,
-    SMALL_PT,
     TEXT_PT,
     FloatArray,
     at_least_factor,
     join_seconds_axes,
 )
 from ghostblitz_analysis.plots import (
-    OTHER_KINDS,
     kinds_to_draw,
     plot_accuracy,
     plot_error_kinds,
@@ -43,16 +51,16 @@ from ghostblitz_analysis.plots import (
     plot_rt_over_session,
 )
 from ghostblitz_analysis.results import Analysis
-from ghostblitz_analysis.wording import cell_name, level_name, source_note
+from ghostblitz_analysis.wording import level_name, source_note
 
-__all__ = ["FORMATS", "build_figures", "figure_svg", "save_figure"]
+__all__ = ["FORMATS", "build_figures", "figure_captions", "figure_svg", "save_figure"]
 
 FORMATS = ("svg", "pdf", "png")
-PNG_DPI = 200
+#: What journals ask of pictures with letters in them, at least.
+PNG_DPI = 300
+#: More panels than this are low, or stand in two columns, or they would not fit on a page.
+_MOST_BELOW = 2
 _NOTE_COLOUR = "#B00020"
-_WIDTH_IN = 6.4
-_LEGEND_COLUMNS = 4
-_OTHERS = OTHER_KINDS.replace("_", " ")
 #: About how many stretches the course of a session is cut into, and the fewest trials of one.
 _N_STRETCHES, _MIN_STRETCH = 12, 10
 
@@ -65,7 +73,11 @@ def build_figures(analysis: Analysis) -> dict[str, Figure]:
     dict of str to Figure
         ``rt_by_cell``, ``rt_distribution``, ``accuracy_by_cell``, ``error_kinds`` and
         ``rt_over_session``; those of RTs only where any trial counts for RT. Where there is a
-        hat, ``hat_rt`` and ``hat_lag`` too; where cards were played for, ``company_rounds``.
+        hat, ``hat_rt`` and ``hat_lag`` too; where cards were played for, ``company_rounds``. Then
+        ``planned_contrasts``, ``rt_quantiles``, ``rt_delta``, ``rt_caf``, ``ex_gaussian``,
+        ``errors_by_chance``, ``speed_accuracy``, ``sequence_effects``, ``errors_over_session``,
+        ``reliability`` and ``model_effects``, each only where the data give any of its values.
+        All are 174 mm wide, a double column of a journal.
     """
     makers: dict[str, Callable[[Analysis], Figure | None]] = {
         "rt_by_cell": _rt_by_cell,
@@ -76,6 +88,7 @@ def build_figures(analysis: Analysis) -> dict[str, Figure]:
         "hat_rt": _hat_rt,
         "hat_lag": _hat_lag,
         "company_rounds": _company_rounds,
+        **MAKERS,
     }
     made = {name: maker(analysis) for name, maker in makers.items()}
     figures = {name: figure for name, figure in made.items() if figure is not None}
@@ -97,11 +110,22 @@ def figure_svg(figure: Figure) -> str:
     return buffer.getvalue()
 
 
-def save_figure(figure: Figure, stem: Path) -> str:
+def save_figure(figure: Figure, stem: Path, *, column: Column = "double") -> str:
     """Write a figure as SVG, PDF (letters kept as text) and PNG, and return the SVG.
 
     The files hold no date: the same figure gives the same bytes.
+
+    Parameters
+    ----------
+    figure : Figure
+        From `build_figures`; where its width is another than the column's, it is laid out anew.
+    stem : Path
+        Without the ending of the three files. The PNG has 300 dots per inch at the column's
+        width, which is the least that journals print from; SVG and PDF have no dots.
+    column : {"single", "one_and_a_half", "double"}
+        85, 120 or 174 mm; letters are 7 points or more at each.
     """
+    fit_column(figure, column)
     svg = figure_svg(figure)
     paths = [stem.with_suffix(f".{suffix}") for suffix in FORMATS]
     paths[0].write_text(svg, encoding="utf-8")
@@ -114,14 +138,14 @@ def save_figure(figure: Figure, stem: Path) -> str:
 def _rt_by_cell(analysis: Analysis) -> Figure | None:
     if not analysis.participant_cells["n_rt"].sum():
         return None
-    figure, (ax,) = _figure(1, 3.9)
+    figure, (ax,) = sheet(1, 3.9)
     plot_participant_rt(analysis.participant_cells, ax)
     plot_group_rt(analysis.group_cells, ax)
     return figure
 
 
 def _accuracy_by_cell(analysis: Analysis) -> Figure:
-    figure, (ax,) = _figure(1, 3.5)
+    figure, (ax,) = sheet(1, 3.5)
     plot_participant_accuracy(analysis.participant_cells, ax)
     plot_accuracy(analysis.group_cells, ax)
     return figure
@@ -135,12 +159,13 @@ def _rt_distribution(analysis: Analysis) -> Figure | None:
     low, high = at_least_factor(float(log_rt.min()), float(log_rt.max()), 2.0)
     n_bins = int(np.clip(np.sqrt(len(log_rt)), 8, 32))
     edges_s = np.exp(np.linspace(low, high, n_bins + 1))
-    panels = list(_panels(trials, analysis.factors))
-    figure, axes = _figure(len(panels), 0.9 + 1.9 * len(panels), share_x=True)
-    for ax, (name, rows) in zip(axes, panels, strict=True):
+    parts = list(panels(trials, analysis.factors))
+    each_in = 1.9 if len(parts) <= _MOST_BELOW else 1.5
+    figure, axes = sheet(len(parts), 0.9 + each_in * len(parts), share_x=True)
+    for ax, (name, rows) in zip(axes, parts, strict=True):
         plot_rt_distribution(rows, ax, edges_s=edges_s)
-        ax.set_title(name, loc="left", fontsize=TEXT_PT, color=INK)
-    axes[-1].set_xlabel("RT of correct trials (s, log scale)")
+        title_panel(ax, name)
+    label_edges(axes, "RT of correct trials (s, log scale)")
     return figure
 
 
@@ -149,33 +174,36 @@ def _rt_over_session(analysis: Analysis) -> Figure | None:
     if trials.empty:
         return None
     edges = _stretches(trials)
-    panels = list(_panels(trials, analysis.factors))
-    figure, axes = _figure(len(panels), 1.1 + 2.1 * len(panels), share_x=True, share_y=True)
-    for ax, (name, rows) in zip(axes, panels, strict=True):
+    parts = list(panels(trials, analysis.factors))
+    if len(parts) > _MOST_BELOW:
+        figure, axes = grid_sheet(len(parts), row_in=2.3)
+    else:
+        figure, axes = sheet(len(parts), 1.1 + 2.1 * len(parts), share_x=True, share_y=True)
+    for ax, (name, rows) in zip(axes, parts, strict=True):
         plot_rt_over_session(rows, ax, edges=edges)
-        ax.set_title(name, loc="left", fontsize=TEXT_PT, color=INK)
+        title_panel(ax, name)
     join_seconds_axes(axes)
-    axes[-1].set_xlabel("Trial of the session")
-    _legend_below(figure, axes)
+    label_edges(axes, "Trial of the session")
+    legend_below(figure, axes)
     return figure
 
 
 def _error_kinds(analysis: Analysis) -> Figure:
     table = analysis.error_groups
     factors = tuple(f for f in ("rule", "mode") if f in table.columns)
-    panels = list(_panels(table, factors))
-    n_bars = [rows["rule"].nunique() for _, rows in panels]
-    height_in = 1.3 + 0.4 * len(panels) + 0.65 * sum(n_bars)
-    figure, axes = _figure(len(panels), height_in, share_x=True, heights=n_bars)
+    parts = list(panels(table, factors))
+    n_bars = [rows["rule"].nunique() for _, rows in parts]
+    height_in = 1.3 + 0.4 * len(parts) + 0.65 * sum(n_bars)
+    figure, axes = sheet(len(parts), height_in, share_x=True, heights=n_bars)
     longest, kinds = 0.0, kinds_to_draw(table)
-    for ax, (name, rows) in zip(axes, panels, strict=True):
+    for ax, (name, rows) in zip(axes, parts, strict=True):
         plot_error_kinds(rows, ax, kinds=kinds)
         longest = max(longest, ax.get_xlim()[1])
-        ax.set_title(name, loc="left", fontsize=TEXT_PT, color=INK)
+        title_panel(ax, name)
     axes[0].set_xlim(0, longest)
     for ax in axes[:-1]:
         ax.set_xlabel("")
-    _legend_below(figure, axes)
+    legend_below(figure, axes)
     return figure
 
 
@@ -183,7 +211,7 @@ def _hat_rt(analysis: Analysis) -> Figure | None:
     hat = analysis.hat
     if hat is None or not hat.participant_cells["n_rt"].sum():
         return None
-    figure, (ax,) = _figure(1, 3.9)
+    figure, (ax,) = sheet(1, 3.9)
     plot_participant_rt(hat.participant_cells, ax)
     plot_group_rt(hat.group_cells, ax)
     return figure
@@ -197,7 +225,7 @@ def _hat_lag(analysis: Analysis) -> Figure | None:
     if not hat.participant_lags["n_rt"].sum():
         return None
     levels = [str(level) for level in hat.lags["transformation"].drop_duplicates()]
-    figure = Figure(figsize=(_WIDTH_IN, 5.0), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, 5.0), layout="constrained")
     axes = figure.subplots(2, len(levels), sharex=True, sharey="row", squeeze=False)
     for column, level in enumerate(levels):
         people = hat.participant_lags[hat.participant_lags["transformation"] == level]
@@ -205,7 +233,7 @@ def _hat_lag(analysis: Analysis) -> Figure | None:
         plot_lag_rt(people, group, axes[0, column])
         plot_lag_errors(people, group, axes[1, column])
         title = fill(level_name("transformation", level), 22)
-        axes[0, column].set_title(title, loc="left", fontsize=TEXT_PT, color=INK)
+        title_panel(axes[0, column], title)
     join_seconds_axes(list(axes[0]))
     tops = [ax.get_ylim() for ax in axes[1]]
     axes[1, 0].set_ylim(min(low for low, _ in tops), max(high for _, high in tops))
@@ -220,53 +248,10 @@ def _company_rounds(analysis: Analysis) -> Figure | None:
         return None
     rules = analysis.company.rules
     n_bars = int((rules[["n_rounds", "n_rival_rounds"]] > 0).to_numpy().sum())
-    figure, (ax,) = _figure(1, 1.2 + 0.62 * n_bars)
+    figure, (ax,) = sheet(1, 1.2 + 0.62 * n_bars)
     plot_round_parts(rules, ax)
-    _legend_below(figure, [ax])
+    legend_below(figure, [ax])
     return figure
-
-
-def _figure(
-    n_panels: int,
-    height_in: float,
-    *,
-    share_x: bool = False,
-    share_y: bool = False,
-    heights: list[int] | None = None,
-) -> tuple[Figure, list[Axes]]:
-    figure = Figure(figsize=(_WIDTH_IN, height_in), layout="constrained")
-    axes = figure.subplots(
-        n_panels, 1, sharex=share_x, sharey=share_y, squeeze=False, height_ratios=heights
-    )
-    return figure, list(axes[:, 0])
-
-
-def _legend_below(figure: Figure, axes: list[Axes]) -> None:
-    found: dict[str, Any] = {}
-    for ax in axes:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    if _OTHERS in found:
-        found[_OTHERS] = found.pop(_OTHERS)  # Comes last.
-    if found:
-        figure.legend(
-            list(found.values()), list(found), loc="outside lower center",
-            ncols=_LEGEND_COLUMNS + (len(found) == _LEGEND_COLUMNS + 1), frameon=False,
-            fontsize=SMALL_PT, columnspacing=1.4, handlelength=1.8,
-        )  # fmt: skip
-
-
-def _panels(trials: pd.DataFrame, factors: tuple[str, ...]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Split trials by the factors other than rule, since modes are never drawn together."""
-    others = tuple(f for f in factors if f != "rule")
-    if not others:
-        yield "", trials
-        return
-    levels = order_cells(trials[list(others)].drop_duplicates(), factors=others)
-    for values in levels.itertuples(index=False, name=None):
-        level = dict(zip(others, values, strict=True))
-        name = cell_name(level)
-        yield name, trials[(trials[list(others)] == pd.Series(level)).all(axis=1)]
 
 
 def _stretches(trials: pd.DataFrame) -> FloatArray:

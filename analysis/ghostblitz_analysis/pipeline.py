@@ -16,18 +16,22 @@ from ghostblitz_analysis.dataset import ImportFlow, load_dataset
 from ghostblitz_analysis.exclusions import import_table, total_flow
 from ghostblitz_analysis.figures import build_figures, save_figure
 from ghostblitz_analysis.hat_measures import HatResults
+from ghostblitz_analysis.paper import write_paper_files
 from ghostblitz_analysis.provenance import settings_provenance
 from ghostblitz_analysis.report import render_report
 from ghostblitz_analysis.result_folders import (
-    RESULT_FILE,
-    RESULT_FORMAT,
-    RESULT_VERSION,
+    ANALYSIS,
     check_out,
     package_versions,
     path_sha256,
     replacing,
 )
-from ghostblitz_analysis.results import REPORT_FILE, AnalysisResult, analyze_trials
+from ghostblitz_analysis.results import (
+    ANALYSIS_PARTS,
+    REPORT_FILE,
+    AnalysisResult,
+    analyze_trials,
+)
 from ghostblitz_analysis.self_tests import self_test_part
 from ghostblitz_analysis.summary import (
     company_sentences,
@@ -39,11 +43,11 @@ from ghostblitz_analysis.summary import (
 )
 from ghostblitz_analysis.validation import Finding, validate_dataset
 
-__all__ = ["RESULT_FILE", "analyze_dataset", "summary_text", "write_analysis"]
+__all__ = ["analyze_dataset", "summary_text", "write_analysis"]
 
 Progress = Callable[[str, int, int], None]
 
-_STAGES = ("load", "check", "measure", "draw", "write")
+_STAGES = ("load", "check", *ANALYSIS_PARTS, "draw", "write")
 
 
 def analyze_dataset(
@@ -63,8 +67,8 @@ def analyze_dataset(
         The folder to write: new, empty, or holding an earlier analysis of the same data set and
         nothing else; that is replaced as a whole, at the end.
     on_progress : callable, optional
-        Called with what begins (``load``, ``check``, ``measure``, ``draw``, ``write``), its
-        number from 0 and how many there are; at the very end with ``done``.
+        Called with what begins (``load``, ``check``, each of `ANALYSIS_PARTS`, ``draw``,
+        ``write``), its number from 0 and how many there are; at the very end with ``done``.
     now : datetime, optional
         The time to write into the report; the current time by default.
 
@@ -76,25 +80,35 @@ def analyze_dataset(
     LogError, ConfigError
         From loading: a damaged log, or settings that are not valid.
     """
-    report = on_progress or (lambda stage, done, total: None)
-    check_out(out, path)
-    report(_STAGES[0], 0, len(_STAGES))
+    begin = _announce(on_progress)
+    check_out(out, path, ANALYSIS)
+    begin("load")
     dataset = load_dataset(path)
-    report(_STAGES[1], 1, len(_STAGES))
+    begin("check")
     findings = tuple(validate_dataset(dataset))
-    report(_STAGES[2], 2, len(_STAGES))
     result = AnalysisResult(
         dataset=dataset,
         findings=findings,
-        analysis=analyze_trials(dataset.trials, dataset.analysis),
+        analysis=analyze_trials(dataset.trials, dataset.analysis, on_part=begin),
         analysed_utc=(now or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(),
         versions=package_versions(),
         out=out,
         provenance=settings_provenance(dataset),
     )
-    write_analysis(result, on_progress=report)
-    report("done", len(_STAGES), len(_STAGES))
+    write_analysis(result, on_progress=on_progress)
+    if on_progress:
+        on_progress("done", len(_STAGES), len(_STAGES))
     return result
+
+
+def _announce(on_progress: Progress | None) -> Callable[[str], None]:
+    """Return what tells that a stage begins."""
+
+    def begin(stage: str) -> None:
+        if on_progress:
+            on_progress(stage, _STAGES.index(stage), len(_STAGES))
+
+    return begin
 
 
 def write_analysis(result: AnalysisResult, *, on_progress: Progress | None = None) -> None:
@@ -106,26 +120,27 @@ def write_analysis(result: AnalysisResult, *, on_progress: Progress | None = Non
         If the folder holds anything but an earlier analysis of the same data set, or cannot be
         written.
     """
-    report = on_progress or (lambda stage, done, total: None)
-    with replacing(result.out, result.dataset.path) as folder:
-        report(_STAGES[3], 3, len(_STAGES))
+    begin = _announce(on_progress)
+    with replacing(result.out, result.dataset.path, ANALYSIS) as folder:
+        begin("draw")
         figures = build_figures(result.analysis)
         (folder / "figures").mkdir()
         drawn = {
             name: save_figure(figure, folder / "figures" / name) for name, figure in figures.items()
         }
-        report(_STAGES[4], 4, len(_STAGES))
+        begin("write")
         (folder / "tables").mkdir()
         tables = {**result.analysis.tables, "findings": _findings_table(result.findings)}
         if result.dataset.import_flow is not None:
             tables["import_flow"] = import_table(result.dataset.import_flow)
         for name, table in tables.items():
             table.to_csv(folder / "tables" / f"{name}.csv", index=False, lineterminator="\n")
+        write_paper_files(result, folder)
         (folder / REPORT_FILE).write_text(render_report(result, drawn), encoding="utf-8")
         written = [p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()]
-        record = _record(result) | {"files": sorted([*written, RESULT_FILE])}
+        record = _record(result) | {"files": sorted([*written, ANALYSIS.file])}
         text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
-        (folder / RESULT_FILE).write_text(text + "\n", encoding="utf-8")
+        (folder / ANALYSIS.file).write_text(text + "\n", encoding="utf-8")
 
 
 # --- what is written ------------------------------------------------------------------------
@@ -135,8 +150,8 @@ def _record(result: AnalysisResult) -> dict[str, Any]:
     """Return every headline number and where it comes from, for other programs."""
     analysis, dataset = result.analysis, result.dataset
     return {
-        "format": RESULT_FORMAT,
-        "format_version": RESULT_VERSION,
+        "format": ANALYSIS.format,
+        "format_version": ANALYSIS.version,
         "analysed_utc": result.analysed_utc,
         "dataset": {
             "name": dataset.name,

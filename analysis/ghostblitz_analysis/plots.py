@@ -26,6 +26,7 @@ from ghostblitz_analysis.plot_axes import (
     plain,
     set_seconds_axis,
 )
+from ghostblitz_analysis.rainclouds import jitter, plot_clouds
 from ghostblitz_analysis.wording import ERROR_COLOURS, RULE_COLOURS, cell_name, count_of
 
 __all__ = [
@@ -39,12 +40,17 @@ __all__ = [
     "plot_participant_rt",
     "plot_rt_distribution",
     "plot_rt_over_session",
+    "rule_colour",
+    "rule_line",
+    "rules_of",
 ]
 
 _OTHER_RULE = "#555555"
 _FACTORS = ("rule", "block_kind", "transformation", "mode")
 #: Places on the cell axis: between rules of a group, and between groups.
 _STEP, _GAP = 1.0, 0.7
+#: From the middle of a cell, where the group's mean stands: dots to the left, clouds to the right.
+_DOTS_AT, _DOTS_WIDE, _CLOUD_AT = -0.22, 0.2, 0.14
 #: More cells than this get smaller labels, and many more upright ones.
 _MANY_CELLS, _VERY_MANY_CELLS = 6, 8
 #: Kinds of error that a bar is made of; more cannot be told apart, so the rarest stand together.
@@ -58,11 +64,22 @@ _DASHES = (0, (6, 1.5, 1, 1.5, 1, 1.5))
 
 
 def plot_participant_rt(participant_cells: pd.DataFrame, ax: Axes) -> Axes:
-    """Draw each participant's geometric mean RT per cell, rules joined by a line.
+    """Draw a raincloud per cell: participants' geometric mean RTs and their density.
 
-    A participant without an RT in a cell has no dot there, and no line to it.
+    The dots of a participant are joined by a line over the rules; one without an RT in a cell has
+    no dot there, and no line to it. Clouds are densities of log RT, right of the dots.
     """
-    return _plot_participants(participant_cells, ax, "geometric_mean_rt_s", scale=1)
+    column = "geometric_mean_rt_s"
+    _plot_participants(participant_cells, ax, column, scale=1)
+    cells, places = _cell_places(participant_cells)
+    table = participant_cells[[*cells.columns, column]]
+    log_rts = [
+        np.log(floats(table.loc[(table[list(cells.columns)] == cell).all(axis=1), column]))
+        for _, cell in cells.iterrows()
+    ]
+    colours = [rule_colour(rule) for rule in cells["rule"]]
+    plot_clouds(log_rts, ax, places=places + _CLOUD_AT, colours=colours, back=np.exp)
+    return ax
 
 
 def plot_group_rt(group_cells: pd.DataFrame, ax: Axes) -> Axes:
@@ -94,9 +111,11 @@ def _plot_participants(table: pd.DataFrame, ax: Axes, column: str, *, scale: flo
     cells, places = _cell_places(table)
     others = [f for f in cells.columns if f != "rule"]
     n_people = table["participant_id"].nunique()
-    faint = float(np.clip(4 / n_people, 0.25, 0.8))
+    faint, dots = float(np.clip(4 / n_people, 0.25, 0.8)), float(np.clip(30 / n_people, 0.3, 0.55))
     place_of = dict(zip(_tuples(cells), places, strict=True))
     x = np.array([place_of[cell] for cell in _tuples(table[list(cells.columns)])])
+    if n_people > 1:
+        x = x + _DOTS_AT + _DOTS_WIDE * jitter(table["participant_id"])
     y = floats(table[column]) * scale
     groups = table.groupby(["participant_id", *others], sort=False).indices.values()
     lines = [np.column_stack([x[rows], y[rows]]) for rows in groups]
@@ -104,7 +123,7 @@ def _plot_participants(table: pd.DataFrame, ax: Axes, column: str, *, scale: flo
     for rule in cells["rule"].unique():
         of_rule = (table["rule"] == rule).to_numpy(dtype=bool)
         ax.plot(
-            x[of_rule], y[of_rule], "o", ms=4, mew=0, color=_rule_colour(rule), alpha=0.55, zorder=2
+            x[of_rule], y[of_rule], "o", ms=4, mew=0, color=rule_colour(rule), alpha=dots, zorder=2
         )
     return _set_cell_axis(ax, cells, places)
 
@@ -120,7 +139,7 @@ def _plot_group(
             continue
         error = None if np.isnan(errors[:, i]).any() else errors[:, [i]]
         ax.errorbar(
-            places[i], mean[i], yerr=error, fmt="D", ms=6, color=_rule_colour(rule), mec="white",
+            places[i], mean[i], yerr=error, fmt="D", ms=6, color=rule_colour(rule), mec="white",
             mew=1.2, ecolor=INK, elinewidth=1.6, capsize=5, capthick=1.6, zorder=4,
             barsabove=True,
         )  # fmt: skip
@@ -179,13 +198,13 @@ def plot_rt_distribution(trials: pd.DataFrame, ax: Axes, *, edges_s: FloatArray)
     Axes
         A rule without trials is not drawn.
     """
-    for rule in _rules_of(trials):
+    for rule in rules_of(trials):
         rt_s = floats(trials.loc[trials["rule"] == rule, "rt_s"])
         share = np.histogram(rt_s, edges_s)[0] / len(rt_s) * 100
         label = f"{rule} (n = {len(rt_s):,})"
-        style: dict[str, Any] = {"color": _rule_colour(rule), "baseline": 0}
+        style: dict[str, Any] = {"color": rule_colour(rule), "baseline": 0}
         ax.stairs(share, edges_s, fill=True, alpha=0.22, lw=0, **style)
-        ax.stairs(share, edges_s, lw=1.8, ls=_rule_line(rule), label=label, **style)
+        ax.stairs(share, edges_s, lw=1.8, ls=rule_line(rule), label=label, **style)
     ax.set_ylim(bottom=0)
     ax.set_ylabel("Trials (%)")
     ax.yaxis.set_major_locator(MaxNLocator(4))
@@ -215,7 +234,7 @@ def plot_rt_over_session(trials: pd.DataFrame, ax: Axes, *, edges: FloatArray) -
          "rule": trials["rule"].to_numpy(dtype=object), "log_rt": log_rt}
     )  # fmt: skip
     n_people = frame["person"].nunique()
-    for rule in _rules_of(trials):
+    for rule in rules_of(trials):
         of_rule = frame[frame["rule"] == rule]
         means = of_rule.groupby(["person", "stretch"])["log_rt"].mean().unstack("stretch")
         means = means.reindex(columns=range(len(middle)))
@@ -225,12 +244,12 @@ def plot_rt_over_session(trials: pd.DataFrame, ax: Axes, *, edges: FloatArray) -
         if n_people > 1:
             faint = float(np.clip(3 / n_people, 0.12, 0.5))
             lines = [np.column_stack([at, row]) for row in np.exp(means.to_numpy())]
-            colour = _rule_colour(rule)
+            colour = rule_colour(rule)
             ax.add_collection(LineCollection(lines, colors=colour, lw=0.8, alpha=faint, zorder=1))
         x, y = _broken(at, np.exp(means.mean().to_numpy()), means.notna().to_numpy())
         ax.plot(
-            x, y, ls=_rule_line(rule), marker="o", ms=5, mec="white", mew=0.8, lw=2.2,
-            color=_rule_colour(rule), label=rule, zorder=3,
+            x, y, ls=rule_line(rule), marker="o", ms=5, mec="white", mew=0.8, lw=2.2,
+            color=rule_colour(rule), label=rule, zorder=3,
         )  # fmt: skip
     ax.set_ylabel("RT (s, log scale)")
     ax.set_xlim(edges[0] + 0.5 - 0.02 * np.ptp(edges), edges[-1] + 0.5 + 0.02 * np.ptp(edges))
@@ -278,7 +297,7 @@ def plot_error_kinds(
     The table has one row per rule and kind, so of two modes it holds one. `kinds` are those with
     a part of their own (`kinds_to_draw` by default); all others stand in one part.
     """
-    rules = _rules_of(error_totals)
+    rules = rules_of(error_totals)
     own = kinds_to_draw(error_totals) if kinds is None else tuple(kinds)
     left = np.zeros(len(rules))
     parts = {kind: error_totals["error_kind"] == kind for kind in own}
@@ -312,16 +331,19 @@ def plot_error_kinds(
     return ax
 
 
-def _rules_of(table: pd.DataFrame) -> list[str]:
+def rules_of(table: pd.DataFrame) -> list[str]:
+    """Return the rules of a table in their order."""
     rules = order_cells(table[["rule"]].drop_duplicates(), factors=("rule",))
     return [str(rule) for rule in rules["rule"]]
 
 
-def _rule_colour(rule: str) -> str:
+def rule_colour(rule: str) -> str:
+    """Return the colour of a rule in every plot."""
     return RULE_COLOURS.get(rule, _OTHER_RULE)
 
 
-def _rule_line(rule: str) -> Any:
+def rule_line(rule: str) -> Any:
+    """Return the line style of a rule, which tells rules apart in grey print."""
     return _RULE_LINES.get(rule, _DASHES)
 
 

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from ghostblitz_analysis.apa import as_html
 from ghostblitz_analysis.card_examples import card_examples, inline_svg
+from ghostblitz_analysis.citations import citations
 from ghostblitz_analysis.company_tables import games_table, rival_table, rounds_table
+from ghostblitz_analysis.dataset import analysis_file
+from ghostblitz_analysis.figure_captions import figure_captions
 from ghostblitz_analysis.hat_tables import (
     costs_table,
     hat_cells_table,
     hat_errors_tables,
     lags_table,
 )
+from ghostblitz_analysis.methods_paragraph import methods_paragraph
 from ghostblitz_analysis.page_templates import page_templates
+from ghostblitz_analysis.paper_sentences import effect_title
+from ghostblitz_analysis.paper_tables import fits_table, limits_table, model_parts
 from ghostblitz_analysis.plots import kinds_are_pooled
+from ghostblitz_analysis.report_sections import figures_left, paper_sections
 from ghostblitz_analysis.report_tables import (
     ReportTable,
     accuracy_notes,
@@ -35,6 +43,7 @@ from ghostblitz_analysis.report_tables import (
 )
 from ghostblitz_analysis.results import Analysis, AnalysisResult
 from ghostblitz_analysis.self_tests import self_test_part
+from ghostblitz_analysis.sequences.effects import EFFECT_MEANINGS
 from ghostblitz_analysis.summary import (
     company_sentences,
     error_sentences,
@@ -43,6 +52,7 @@ from ghostblitz_analysis.summary import (
     rt_sentences,
 )
 from ghostblitz_analysis.wording import count_of, number
+from ghostblitz_task.errors import DatasetError
 
 __all__ = ["render_report"]
 
@@ -92,6 +102,18 @@ def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str
             accuracy=accuracy_table(analysis),
             accuracy_notes=accuracy_notes(analysis),
             captions=_captions(analysis),
+            figure_captions=figure_captions(analysis),
+            figures_left=figures_left(figures_svg),
+            sections=paper_sections(analysis),
+            models=model_parts(analysis),
+            fits=fits_table(analysis),
+            effect_meanings=_effect_meanings(analysis),
+            limits=limits_table(analysis),
+            as_html=as_html,
+            methods=methods_paragraph(result),
+            references=citations(analysis),
+            provenance=result.provenance,
+            settings_text=_settings_text(result),
             n_rt=int(analysis.group_cells["n_rt"].sum()),
             contrasts=contrasts_table(analysis),
             left_out=left_out(analysis),
@@ -134,11 +156,12 @@ def _hat_part(analysis: Analysis) -> HatPart | None:
     hat, confidence = analysis.hat, analysis.settings.confidence
     if hat is None:
         return None
+    costs, lags = costs_table(hat, confidence=confidence), lags_table(hat, confidence=confidence)
     return HatPart(
-        cells=hat_cells_table(hat, confidence=confidence),
-        costs=costs_table(hat, confidence=confidence),
-        errors=hat_errors_tables(hat),
-        lags=lags_table(hat, confidence=confidence),
+        cells=replace(hat_cells_table(hat, confidence=confidence), stem="hat_group_cells"),
+        costs=None if costs is None else replace(costs, stem="hat_costs"),
+        errors=[replace(table, stem="hat_error_kinds") for table in hat_errors_tables(hat)],
+        lags=None if lags is None else replace(lags, stem="hat_lags"),
     )
 
 
@@ -158,10 +181,11 @@ def _company_part(analysis: Analysis) -> CompanyPart | None:
     company = analysis.company
     if company is None:
         return None
+    rival = rival_table(company, confidence=analysis.settings.confidence)
     return CompanyPart(
-        rounds=rounds_table(company),
-        rival=rival_table(company, confidence=analysis.settings.confidence),
-        games=games_table(company),
+        rounds=replace(rounds_table(company), stem="company_rules"),
+        rival=None if rival is None else replace(rival, stem="company_rival"),
+        games=replace(games_table(company), stem="company_participants"),
         rival_kinds=company.rival_kinds,
         most_players=company.most_players,
         has_people="human" in analysis.sources,
@@ -261,6 +285,23 @@ def _further_notes(result: AnalysisResult) -> list[str]:
     """Return what loading noted and no finding repeats (a torn log is a finding of its run)."""
     said = {finding.message for finding in result.findings}
     return [] if result.dataset.runs else [n for n in result.dataset.notes if n not in said]
+
+
+def _effect_meanings(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return the sequence effects in the tables, each with what it compares."""
+    if analysis.sequences is None:
+        return []
+    found = dict.fromkeys(analysis.sequences.effects["effect"])
+    return [(effect_title(name), EFFECT_MEANINGS.get(name, "")) for name in found]
+
+
+def _settings_text(result: AnalysisResult) -> str:
+    """Return the analysis settings as they stand in the data set; empty where none do."""
+    file = analysis_file(result.dataset.path)
+    try:
+        return file.read_text(encoding="utf-8") if file else ""
+    except OSError as error:
+        raise DatasetError(f"{file} cannot be read: {error.strerror}") from error
 
 
 # --- timing ---------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pandas as pd
 from ghostblitz_analysis.dataset import ImportFlow, RunInfo
 from ghostblitz_analysis.exclusions import total_flow
 from ghostblitz_analysis.results import Analysis, AnalysisResult
-from ghostblitz_analysis.summary import rows_of
+from ghostblitz_analysis.table_rows import rows_of
 from ghostblitz_analysis.wording import (
     ERROR_MEANINGS,
     MISSING,
@@ -23,6 +23,8 @@ from ghostblitz_analysis.wording import (
     number,
     p_value,
     percent,
+    signed,
+    signed_interval,
 )
 
 __all__ = [
@@ -64,6 +66,9 @@ class ReportTable:
         Rows that are left out here.
     groups : tuple of (str, int)
         Titles above the header, each with the number of columns it spans; empty for none.
+    stem : str
+        Name of the CSV file in ``tables/`` that it is made of, without its ending; empty where it
+        is made of none.
     """
 
     header: tuple[str, ...]
@@ -71,6 +76,7 @@ class ReportTable:
     n_left: int
     n_more: int = 0
     groups: tuple[tuple[str, int], ...] = ()
+    stem: str = ""
 
 
 def cells_table(analysis: Analysis) -> ReportTable:
@@ -91,7 +97,7 @@ def cells_table(analysis: Analysis) -> ReportTable:
         )
         for row in rows_of(analysis.group_cells)
     ]
-    return ReportTable(header, tuple(rows), len(analysis.factors))
+    return ReportTable(header, tuple(rows), len(analysis.factors), stem="group_cells")
 
 
 def accuracy_table(analysis: Analysis) -> ReportTable:
@@ -114,7 +120,7 @@ def accuracy_table(analysis: Analysis) -> ReportTable:
                 bounds,
             )
         )
-    return ReportTable(header, tuple(rows), len(analysis.factors))
+    return ReportTable(header, tuple(rows), len(analysis.factors), stem="group_cells")
 
 
 def accuracy_notes(analysis: Analysis) -> list[str]:
@@ -148,15 +154,15 @@ def contrasts_table(analysis: Analysis) -> ReportTable | None:
             _count(row["n_participants"]),
             number(row["rt_ratio"], 3),
             interval(row["rt_ratio_low"], row["rt_ratio_high"], 3),
-            number(row["difference_s"], 3),
-            interval(row["difference_low_s"], row["difference_high_s"], 3),
-            number(row["dz"], 2),
-            MISSING if row["t"] is None else f"{number(row['t'], 2)} ({row['df']})",
+            signed(row["difference_s"], 3),
+            signed_interval(row["difference_low_s"], row["difference_high_s"], 3),
+            signed(row["dz"], 2),
+            MISSING if row["t"] is None else f"{signed(row['t'], 2)} ({row['df']})",
             p_value(row["p"]),
         )
         for row in rows_of(analysis.contrasts)
     ]
-    return ReportTable(header, tuple(rows), len(others) + 1)
+    return ReportTable(header, tuple(rows), len(others) + 1, stem="contrasts")
 
 
 def left_out(analysis: Analysis) -> list[str]:
@@ -242,7 +248,9 @@ def errors_table(table: pd.DataFrame, by: list[str]) -> ReportTable:
     widths = [len(titles) + len(of_items) * items for items in has_items]
     spans = (("", 1), *((name, n) for (name, _), n in zip(groups, widths, strict=True)))
     columns = [title for items in has_items for title in (*titles, *(of_items if items else ()))]
-    return ReportTable(("kind of error", *columns), (*lines, tuple(total)), 1, groups=spans)
+    return ReportTable(
+        ("kind of error", *columns), (*lines, tuple(total)), 1, groups=spans, stem="error_kinds"
+    )
 
 
 def _possible_kinds(table: pd.DataFrame) -> list[str]:
@@ -284,7 +292,7 @@ def rules_table(analysis: Analysis) -> ReportTable | None:
                 MISSING if low is None else interval(100 * low, 100 * high, 2),
             )
         )
-    return ReportTable(header, tuple(rows), len(by))
+    return ReportTable(header, tuple(rows), len(by), stem="rule_misses")
 
 
 def participants_tables(analysis: Analysis) -> list[ReportTable]:
@@ -301,7 +309,8 @@ def participants_tables(analysis: Analysis) -> list[ReportTable]:
         rows = [(person, *_person_cells(found, part)) for person, found in shown]
         header = ("participant", *("correct", "RTs", "RT (s)") * len(part))
         groups = (("", 1), *((name, 3) for name in part))
-        tables.append(ReportTable(header, tuple(rows), 1, len(people) - len(rows), groups))
+        n_more = len(people) - len(rows)
+        tables.append(ReportTable(header, tuple(rows), 1, n_more, groups, "participant_cells"))
     return tables
 
 
@@ -377,7 +386,7 @@ def flow_table(result: AnalysisResult) -> ReportTable:
         )
         for row in flow
     ]
-    return ReportTable(header, tuple(rows), 3)
+    return ReportTable(header, tuple(rows), 3, stem="audit")
 
 
 def incomplete_people(flow: ImportFlow | None) -> str:

@@ -1,4 +1,4 @@
-"""The folder of an analysis: whether it may be written, and that it is whole or not there."""
+"""The folder of results: whether it may be written, and that it is whole or not there."""
 
 from __future__ import annotations
 
@@ -10,26 +10,37 @@ import shutil
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ghostblitz_task.errors import DatasetError
 
 __all__ = [
-    "RESULT_FILE",
-    "RESULT_FORMAT",
-    "RESULT_VERSION",
+    "ANALYSIS",
+    "MULTIVERSE",
+    "ResultKind",
     "check_out",
     "package_versions",
     "path_sha256",
     "replacing",
 ]
 
-RESULT_FILE = "analysis.json"
-RESULT_FORMAT = "ghostblitz-analysis"
-RESULT_VERSION = 1
+_PACKAGES = ("ghostblitz", "pandas", "numpy", "scipy", "statsmodels", "mixedlm", "matplotlib")
 
-_PACKAGES = ("ghostblitz", "pandas", "numpy", "scipy", "matplotlib")
+
+@dataclass(frozen=True, slots=True)
+class ResultKind:
+    """What a folder holds: what it is called, and its record for other programs."""
+
+    noun: str
+    file: str
+    format: str
+    version: int = 1
+
+
+ANALYSIS = ResultKind("analysis", "analysis.json", "ghostblitz-analysis")
+MULTIVERSE = ResultKind("multiverse", "multiverse.json", "ghostblitz-multiverse")
 
 
 def package_versions() -> Mapping[str, str]:
@@ -48,13 +59,19 @@ def path_sha256(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()
 
 
-def check_out(out: Path, dataset_path: Path) -> None:
-    """Refuse a folder whose content is not ours to replace."""
+def check_out(out: Path, dataset_path: Path, kind: ResultKind) -> None:
+    """Refuse a folder that holds anything but an earlier result of this kind and data set.
+
+    Raises
+    ------
+    DatasetError
+        Naming what it holds.
+    """
     try:
         if not out.exists():
             return
         if not out.is_dir():
-            raise DatasetError(f"{out} is a file; --out names a folder for the analysis")
+            raise DatasetError(f"{out} is a file; --out names a folder for the {kind.noun}")
         found = sorted(p.relative_to(out).as_posix() for p in out.rglob("*") if not p.is_dir())
         anything = next(out.iterdir(), None)
     except OSError as error:
@@ -63,23 +80,29 @@ def check_out(out: Path, dataset_path: Path) -> None:
         return
     refusal = f"{out} is not empty and is left as it is; choose another folder"
     try:
-        record = json.loads((out / RESULT_FILE).read_text(encoding="utf-8"))
-        is_ours = record["format"] == RESULT_FORMAT
+        record = json.loads((out / kind.file).read_text(encoding="utf-8"))
+        is_ours = record["format"] == kind.format
         same = record["dataset"]["path_sha256"] == path_sha256(dataset_path)
         name, known = record["dataset"]["name"], set(record["files"])
     except (OSError, ValueError, KeyError, TypeError):
-        raise DatasetError(f"{refusal} (it holds no earlier analysis)") from None
+        raise DatasetError(f"{refusal} (it holds no earlier {kind.noun})") from None
     if not is_ours or not same:
-        raise DatasetError(f"{refusal} (it holds the analysis of another data set, {name!r})")
+        raise DatasetError(f"{refusal} (it holds the {kind.noun} of another data set, {name!r})")
     strange = [file for file in found if file not in known]
     if strange:
         raise DatasetError(f"{refusal} (it also holds {strange[0]}, which would be lost)")
 
 
 @contextmanager
-def replacing(out: Path, dataset_path: Path) -> Iterator[Path]:
-    """Give a new folder beside `out` that takes its place at the end, or vanishes on an error."""
-    check_out(out, dataset_path)
+def replacing(out: Path, dataset_path: Path, kind: ResultKind) -> Iterator[Path]:
+    """Give a new folder beside `out` that takes its place at the end, or vanishes on an error.
+
+    Raises
+    ------
+    DatasetError
+        As `check_out`, or if it cannot be written.
+    """
+    check_out(out, dataset_path, kind)
     target = out.resolve()
     mark = uuid.uuid4().hex[:8]
     partial = target.with_name(f".{target.name}.{mark}.partial")
@@ -87,7 +110,7 @@ def replacing(out: Path, dataset_path: Path) -> Iterator[Path]:
     try:
         partial.mkdir(parents=True)
         yield partial
-        check_out(out, dataset_path)  # Again: someone may have put a file there meanwhile.
+        check_out(out, dataset_path, kind)  # Again: someone may have put a file there meanwhile.
         if target.exists():
             target.rename(replaced)
         try:

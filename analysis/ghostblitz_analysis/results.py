@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -31,7 +32,19 @@ from ghostblitz_analysis.settings import AnalysisSettings
 from ghostblitz_analysis.speed_accuracy import SpeedAccuracyResults, speed_accuracy_results
 from ghostblitz_analysis.validation import Finding
 
-__all__ = ["Analysis", "AnalysisResult", "analyze_trials"]
+__all__ = ["ANALYSIS_PARTS", "Analysis", "AnalysisResult", "analyze_trials"]
+
+#: What an analysis is made of, in order; from the second on, names of fields of `Analysis`.
+ANALYSIS_PARTS = (
+    "cells",
+    "sensitivity",
+    "inference",
+    "distributions",
+    "speed_accuracy",
+    "sequences",
+    "reliability",
+    "regression",
+)
 
 REPORT_FILE = "report.html"
 
@@ -193,8 +206,25 @@ class AnalysisResult:
         return self.out / REPORT_FILE
 
 
-def analyze_trials(trials: pd.DataFrame, settings: AnalysisSettings) -> Analysis:
+def analyze_trials(
+    trials: pd.DataFrame,
+    settings: AnalysisSettings,
+    *,
+    parts: Collection[str] = ANALYSIS_PARTS,
+    on_part: Callable[[str], object] = lambda _part: None,
+) -> Analysis:
     """Flag, measure, summarise and test a trial table.
+
+    Parameters
+    ----------
+    trials : DataFrame, one row per trial
+        With the columns of the schema.
+    settings : AnalysisSettings
+        How it is done.
+    parts : collection of str
+        Those of `ANALYSIS_PARTS` that are wanted, all by default; the cells are always made.
+    on_part : callable
+        Called with each part as it begins.
 
     Raises
     ------
@@ -202,6 +232,7 @@ def analyze_trials(trials: pd.DataFrame, settings: AnalysisSettings) -> Analysis
         If no trial is of the phases to analyse, if modes would be pooled, or if a factor of
         the cells is missing in some trials.
     """
+    on_part("cells")
     flagged = flag_exclusions(trials, settings)
     factors = cell_factors(flagged, settings)
     cells = complete_cells(cell_measures(flagged, factors=factors), factors=factors)
@@ -209,7 +240,7 @@ def analyze_trials(trials: pd.DataFrame, settings: AnalysisSettings) -> Analysis
     def errors_by(*by: str) -> pd.DataFrame:
         return error_totals(cells, chance_shares(flagged, by=by), by=by)
 
-    return Analysis(
+    by_rule = Analysis(
         settings=settings,
         factors=factors,
         trials=flagged,
@@ -224,14 +255,23 @@ def analyze_trials(trials: pd.DataFrame, settings: AnalysisSettings) -> Analysis
         hat=hat_results(flagged, confidence=settings.confidence),
         company=company_results(flagged, confidence=settings.confidence),
         participants_left_out=participants_left_out(flagged, settings),
-        sensitivity=sensitivity_table(trials, settings),
-        inference=inference_results(cells, factors=factors, settings=settings),
-        distributions=distribution_results(flagged, factors=factors, settings=settings),
-        speed_accuracy=speed_accuracy_results(flagged, factors=factors, settings=settings),
-        sequences=sequence_results(flagged, factors=factors, settings=settings),
-        reliability=reliability_results(flagged, factors=factors, settings=settings),
-        regression=regression_results(flagged, factors=factors, settings=settings),
     )
+    makers: Mapping[str, Callable[[], Any]] = {
+        "sensitivity": lambda: sensitivity_table(trials, settings),
+        "inference": lambda: inference_results(cells, factors=factors, settings=settings),
+        "distributions": lambda: distribution_results(flagged, factors=factors, settings=settings),
+        "speed_accuracy": lambda: speed_accuracy_results(
+            flagged, factors=factors, settings=settings
+        ),
+        "sequences": lambda: sequence_results(flagged, factors=factors, settings=settings),
+        "reliability": lambda: reliability_results(flagged, factors=factors, settings=settings),
+        "regression": lambda: regression_results(flagged, factors=factors, settings=settings),
+    }
+    made = {}
+    for part in (part for part in makers if part in parts):
+        on_part(part)
+        made[part] = makers[part]()
+    return replace(by_rule, **made)
 
 
 def _source(sources: pd.Series) -> str:

@@ -10,8 +10,14 @@ import pandas as pd
 
 from ghostblitz_analysis.dataset import Dataset
 from ghostblitz_analysis.models import REFERENCE_RULE
+from ghostblitz_analysis.paper_sentences import (
+    contrast_sentences,
+    model_sentences,
+    reliability_sentences,
+)
 from ghostblitz_analysis.results import Analysis, AnalysisResult
 from ghostblitz_analysis.rule_misses import BASE_RULES
+from ghostblitz_analysis.table_rows import rows_of
 from ghostblitz_analysis.wording import (
     MISSING,
     cards_name,
@@ -34,12 +40,6 @@ __all__ = [
     "rt_sentences",
     "summary_text",
 ]
-
-
-def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a table's rows with plain Python values; missing is None."""
-    plain = table.astype(object).where(table.notna(), None)
-    return [{str(k): v for k, v in row.items()} for row in plain.to_dict("records")]
 
 
 def rt_sentences(analysis: Analysis) -> list[str]:
@@ -248,6 +248,7 @@ def summary_text(result: AnalysisResult) -> str:
         + (f"\n{left_out}; see the flow of exclusions in the report" if left_out else ""),
         _cell_lines(analysis),
         _contrast_lines(analysis),
+        _statistics_lines(analysis),
         _error_lines(analysis),
         _hat_lines(analysis),
         _company_lines(analysis),
@@ -306,6 +307,17 @@ def _contrast_lines(analysis: Analysis) -> str:
         if row["n_left_out"]:
             notes.append(f"  {where}left out for want of RTs: {_named(row['left_out'])}")
     return "\n".join(["RT per rule", _aligned(header, rows, n_left), *notes])
+
+
+def _statistics_lines(analysis: Analysis) -> str:
+    """Return the first planned contrast, model and reliability; the report has the others."""
+    found = (
+        contrast_sentences(analysis, measure=analysis.settings.measures[0]),
+        model_sentences(analysis),
+        reliability_sentences(analysis),
+    )
+    firsts = [f"  {sentences[0]}" for sentences in found if sentences]
+    return "\n".join(["Statistics (the first of each; all are in the report)", *firsts])
 
 
 def _error_lines(analysis: Analysis) -> str:

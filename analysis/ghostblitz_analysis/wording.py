@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from types import MappingProxyType
@@ -23,7 +24,10 @@ __all__ = [
     "p_value",
     "percent",
     "proportion",
+    "signed",
+    "signed_interval",
     "source_note",
+    "with_minus",
 ]
 
 #: What stands in a table where there is no value.
@@ -108,6 +112,10 @@ _LEVEL_NAMES = {
 }
 
 
+#: A hyphen that stands for a minus: before a number, and after no letter, digit or stop.
+_NEGATIVE = re.compile(r"(?<![\w.])-(?=\.?\d)")
+
+
 def level_name(factor: str, level: str) -> str:
     """Name a level so that it can stand alone."""
     return _LEVEL_NAMES.get((factor, level), level)
@@ -145,6 +153,21 @@ def number(value: object, digits: int) -> str:
     if not exact.is_finite():
         return str(exact)
     return f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
+
+
+def with_minus(text: str) -> str:
+    """Write the hyphens before numbers as minus signs; those in words and dates stay."""
+    return _NEGATIVE.sub("\N{MINUS SIGN}", text)
+
+
+def signed(value: object, digits: int) -> str:
+    """Write a number that may be negative, with a minus sign, as it is typeset."""
+    return with_minus(number(value, digits))
+
+
+def signed_interval(low: object, high: object, digits: int) -> str:
+    """Write the bounds of an interval that may be negative; a dash where it does not exist."""
+    return with_minus(interval(low, high, digits))
 
 
 def percent(value: object, digits: int = 1) -> str:

@@ -27,7 +27,11 @@ def analyze(
     if holds_captain_logs(dataset):
         typer.echo(captain_summary(analyze_captain(dataset, out=out)))
     else:
-        typer.echo(summary_text(analyze_dataset(dataset, out=out)))
+        with progress("parts of the analysis") as show:
+            result = analyze_dataset(
+                dataset, out=out, on_progress=lambda _stage, done, total: show(done, total)
+            )
+        typer.echo(summary_text(result))
 
 
 def _print_grid(wanted: bool) -> None:

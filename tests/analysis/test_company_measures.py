@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from ghostblitz_analysis import results
 from ghostblitz_analysis.company_measures import company_results, rival_contrasts, round_counts
 from ghostblitz_analysis.exclusions import flag_exclusions, used_for_accuracy, used_for_rt
-from ghostblitz_analysis.results import analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings
 from ghostblitz_analysis.summary import company_sentences
+
+#: What these tests look at; the other parts have tests of their own.
+analyze_trials = partial(results.analyze_trials, parts=("cells",))
 
 DEFAULTS = AnalysisSettings()
 #: What a round that nobody else played in says, for `make_trials`.

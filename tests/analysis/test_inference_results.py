@@ -16,7 +16,7 @@ WIDE = AnalysisSettings(bounds=BoundsSettings(min_rt_s=0, max_rt_s=1000))
 
 
 def inferred(trials: pd.DataFrame, settings: AnalysisSettings = WIDE):
-    analysis = analyze_trials(trials, settings)
+    analysis = analyze_trials(trials, settings, parts=("inference",))
     return analysis, inference_results(
         analysis.participant_cells, factors=analysis.factors, settings=settings
     )

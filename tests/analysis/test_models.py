@@ -1,18 +1,22 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from ghostblitz_analysis import results
 from ghostblitz_analysis.intervals import cousineau_morey, mean_interval
 from ghostblitz_analysis.measures import chance_shares
 from ghostblitz_analysis.models import error_totals, group_cells, rule_contrasts
-from ghostblitz_analysis.results import analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 from ghostblitz_task.errors import DatasetError
+
+#: What these tests look at; the other parts have tests of their own.
+analyze_trials = partial(results.analyze_trials, parts=("cells",))
 
 WIDE = AnalysisSettings(bounds=BoundsSettings(min_rt_s=0, max_rt_s=1000))
 

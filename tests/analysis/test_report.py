@@ -15,10 +15,11 @@ import pytest
 from ghostblitz_analysis.dataset import Dataset, ImportFlow, RunInfo
 from ghostblitz_analysis.figures import build_figures, figure_svg
 from ghostblitz_analysis.pipeline import analyze_dataset, write_analysis
+from ghostblitz_analysis.provenance import settings_provenance
 from ghostblitz_analysis.report import render_report
 from ghostblitz_analysis.report_tables import errors_tables, flow_table, runs_table
 from ghostblitz_analysis.results import AnalysisResult, analyze_trials
-from ghostblitz_analysis.settings import AnalysisSettings
+from ghostblitz_analysis.settings import AnalysisSettings, ModelSettings, ReliabilitySettings
 from ghostblitz_analysis.summary import (
     error_sentences,
     hat_sentences,
@@ -34,13 +35,25 @@ from ghostblitz_task.schema import ERROR_KINDS
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=timezone.utc)
 
 
-def as_result(trials, out, *, findings=(), runs=(), name="made", path=Path("made")):
+#: What the page is made of can be had without models of single trials, which take longest.
+QUICK = AnalysisSettings(
+    models=ModelSettings(rt=(), errors=()), reliability=ReliabilitySettings(n_splits=20)
+)
+
+
+def cells_of(trials):
+    """Analyse as far as the cells, which is all that these sentences and figures look at."""
+    return analyze_trials(trials, QUICK, parts=("cells",))
+
+
+def as_result(trials, out, *, findings=(), runs=(), name="made", path=Path("made"), settings=QUICK):
     sources = tuple(sorted(trials["source"].unique()))
-    dataset = Dataset(path, name, sources, trials, AnalysisSettings(), runs=tuple(runs))
+    dataset = Dataset(path, name, sources, trials, settings, runs=tuple(runs))
     analysis = analyze_trials(trials, dataset.analysis)
     return AnalysisResult(
-        dataset, tuple(findings), analysis, NOW.isoformat(), {"Python": "3.11"}, out
-    )
+        dataset, tuple(findings), analysis, NOW.isoformat(), {"Python": "3.11"}, out,
+        settings_provenance(dataset),
+    )  # fmt: skip
 
 
 def page_of(result, *, draw=False):
@@ -115,6 +128,60 @@ def test_ids_are_unique_and_links_lead_somewhere(two_rules, tmp_path):
     checker.feed(page_of(as_result(two_rules, tmp_path, runs=[a_run()]), draw=True))
     assert len(checker.ids) == len(set(checker.ids))
     assert {link[1:] for link in checker.links} <= set(checker.ids)
+
+
+def named_tables(page):
+    return set(re.findall(r"tables/(\w+)\.csv", page))
+
+
+def test_the_page_has_the_sections_of_a_paper_and_names_only_tables_that_exist(two_rules, tmp_path):
+    result = as_result(two_rules, tmp_path, settings=AnalysisSettings())
+    page = page_of(result)
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    wanted = {
+        "reading", "timing", "checks", "exclusions", "sensitivity", "rt", "contrasts", "anova",
+        "distributions", "accuracy", "errors", "speed_accuracy", "sequences", "session",
+        "reliability", "models", "methods", "settings", "references",
+    }  # fmt: skip
+    assert wanted <= set(checker.ids)
+    assert wanted <= {link[1:] for link in checker.links}
+    named = named_tables(page)
+    assert len(named) > 15
+    assert named <= {*result.analysis.tables, "findings", "import_flow"}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{}],
+        [{"error_kind": "late"}, {"error_kind": "late", "participant_id": "q"}],
+        [{"participant_id": p, "rule": "exclusion", "rt_s": 0.5} for p in "ab"],
+        [{"participant_id": p, "rule": r} for p in "ab" for r in ("direct", "exclusion")],
+        [{"rt_s": 88.0}, {"rule": "exclusion", "rt_s": 88.0}],
+    ],
+    ids=["one trial", "all late", "one rule", "identical RTs", "all too slow"],
+)
+def test_degenerate_data_make_a_whole_page_without_nan(make_trials, tmp_path, rows):
+    result = as_result(make_trials(rows), tmp_path, settings=AnalysisSettings())
+    page = page_of(result)
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    said = words_of(page.split("</style>", 1)[1]).lower()
+    assert not re.search(r"\b(nan|inf)\b|<na>|&lt;na&gt;", said)
+    assert named_tables(page) <= {*result.analysis.tables, "findings", "import_flow"}
+
+
+def test_the_page_says_whether_the_settings_were_stated_before_the_data(two_rules, tmp_path):
+    (tmp_path / "analysis.toml").write_text('correction = "holm" # <said> & done\n')
+    page = page_of(as_result(two_rules, tmp_path / "out", path=tmp_path))
+    assert "Stated before the data: <strong>not known</strong>" in page
+    assert "correction = &#34;holm&#34; # &lt;said&gt; &amp; done" in page
+    bare = page_of(as_result(two_rules, tmp_path / "out"))
+    assert "Stated before the data: <strong>no</strong>" in bare
+    assert "every setting has its default" in bare
 
 
 NASTY = ["<script>alert(1)</script>", "\"'&<b>", "{{ 7*7 }}", "Zoë 李", "</td>"]
@@ -388,7 +455,7 @@ def test_the_error_table_has_cells_and_totals(draw_trials):
         np.random.default_rng(3), n_participants=2, n_per_cell=9, p_error=0.4,
         modes=("grab", "shout"), block_kinds=("pure", "mixed"), source="human",
     )  # fmt: skip
-    table = analyze_trials(trials, AnalysisSettings()).tables["error_kinds"]
+    table = cells_of(trials).tables["error_kinds"]
     cells, totals = table[table["row_of"] == "cell"], table[table["row_of"] == "rule"]
     assert len(cells) == 2 * 2 * 2 * len(ERROR_KINDS)
     assert len(totals) == 2 * len(ERROR_KINDS)
@@ -408,11 +475,11 @@ def test_every_table_of_results_says_who_answered(make_trials):
         for person, source in (("a", "human"), ("b", "robot"))
         for rule in ("direct", "exclusion")
     ]
-    mixed = analyze_trials(make_trials(rows), AnalysisSettings()).tables
+    mixed = cells_of(make_trials(rows)).tables
     assert mixed["participant_cells"]["source"].tolist() == ["human", "human", "robot", "robot"]
     for name in RESULT_TABLES[1:]:
         assert set(mixed[name]["source"]) == {"mixed"}
-    alone = analyze_trials(make_trials(rows[2:]), AnalysisSettings()).tables
+    alone = cells_of(make_trials(rows[2:])).tables
     for name in RESULT_TABLES:
         assert set(alone[name]["source"]) == {"robot"}
 
@@ -422,7 +489,7 @@ def test_results_in_words(make_trials):
     for person, rt in {"a": 1.5, "b": 2.0}.items():
         rows.append({"participant_id": person, "rule": "exclusion", "rt_s": rt})
     rows += [{"participant_id": "a", "error_kind": "rule_confusion"}]
-    analysis = analyze_trials(make_trials(rows), AnalysisSettings())
+    analysis = cells_of(make_trials(rows))
     assert rt_sentences(analysis) == [
         "Exclusion cards took 1.73 times as long as direct cards (95% CI [0.28, 10.77]; "
         "2 participants): 1.732 s against 1.000 s."
@@ -435,9 +502,7 @@ def test_results_in_words(make_trials):
 
 
 def words_on_direct(make_trials, rows, **changes):
-    return error_sentences(
-        analyze_trials(make_trials([r | changes for r in rows]), AnalysisSettings())
-    )[0]
+    return error_sentences(cells_of(make_trials([r | changes for r in rows])))[0]
 
 
 THREE_ITEMS = {
@@ -481,7 +546,7 @@ def test_one_is_said_in_the_singular(make_trials, tmp_path):
 
 def test_one_participant_gives_words_without_an_interval(make_trials):
     trials = make_trials([{"rt_s": 1.0}, {"rule": "exclusion", "rt_s": 1.5}])
-    (sentence,) = rt_sentences(analyze_trials(trials, AnalysisSettings()))
+    (sentence,) = rt_sentences(cells_of(trials))
     assert "1.50 times as long" in sentence
     assert "one participant, so no interval" in sentence
 
@@ -741,7 +806,7 @@ def test_hat_costs_are_said_in_words(make_trials, make_hat_row):
         rows += [make_hat_row("plain", rt_s=0.5, participant_id=person)] * 2
         rows += [make_hat_row("hat_grab", rt_s=0.5 * ratio, participant_id=person)]
         rows += [make_hat_row("hat_grab", error_kind="under_hat", participant_id=person)]
-    (sentence,) = hat_sentences(analyze_trials(make_trials(rows), AnalysisSettings()))
+    (sentence,) = hat_sentences(cells_of(make_trials(rows)))
     assert sentence.startswith(
         "Direct cards whose target was under the hat took 3.00 times as long as plain ones (95% CI"
     )
@@ -810,7 +875,7 @@ def test_further_rules_have_a_section_and_examples(make_trials, tmp_path):
 
 
 def test_only_exclusion_has_a_sentence_of_its_own(make_trials):
-    sentences = rt_sentences(analyze_trials(make_trials(further_rows()), AnalysisSettings()))
+    sentences = rt_sentences(cells_of(make_trials(further_rows())))
     assert len(sentences) == 2
     assert sentences[0].startswith("In grab trials, exclusion cards took 2.00 times as long")
     assert sentences[1] == (
@@ -819,7 +884,7 @@ def test_only_exclusion_has_a_sentence_of_its_own(make_trials):
 
 
 def test_many_groups_share_a_sentence_on_errors_per_mode(make_trials):
-    sentences = error_sentences(analyze_trials(make_trials(further_rows()), AnalysisSettings()))
+    sentences = error_sentences(cells_of(make_trials(further_rows())))
     assert sentences == [
         "Wrong in grab trials: direct 0.0% (0 of 2), exclusion 0.0% (0 of 2), mirror 50.0% (2 of "
         "4).",
@@ -828,7 +893,7 @@ def test_many_groups_share_a_sentence_on_errors_per_mode(make_trials):
 
 
 def test_error_tables_hold_two_rules_each_and_only_kinds_that_are_possible(make_trials, tmp_path):
-    analysis = analyze_trials(make_trials(further_rows()), AnalysisSettings())
+    analysis = cells_of(make_trials(further_rows()))
     tables = errors_tables(analysis)
     assert [[name for name, _ in table.groups[1:]] for table in tables] == [
         ["direct cards, grab trials", "exclusion cards, grab trials"],
@@ -894,7 +959,7 @@ def test_page_says_that_people_played_against_a_simulated_rival(make_trials, tmp
 
 
 def figure_svg_texts(trials):
-    figure = build_figures(analyze_trials(trials, AnalysisSettings()))["company_rounds"]
+    figure = build_figures(cells_of(trials))["company_rounds"]
     return " ".join(label.get_text() for label in figure.axes[0].get_yticklabels())
 
 
@@ -905,12 +970,11 @@ def test_page_says_that_those_who_play_together_depend_on_each_other(make_trials
 
 
 def test_figure_of_rounds_has_a_bar_per_rule_and_for_the_rival(make_trials):
-    settings = AnalysisSettings()
-    alone = build_figures(analyze_trials(rounds_of(make_trials), settings))["company_rounds"]
+    alone = build_figures(cells_of(rounds_of(make_trials)))["company_rounds"]
     labels = [label.get_text() for label in alone.axes[0].get_yticklabels()]
     assert labels == ["direct\n6 rounds", "exclusion\n6 rounds"]
     trials = rounds_of(make_trials, **_RIVAL)
-    ax = build_figures(analyze_trials(trials, settings))["company_rounds"].axes[0]
+    ax = build_figures(cells_of(trials))["company_rounds"].axes[0]
     widths = [[bar.get_width() for bar in part] for part in ax.containers]
     # The participants took all cards; the rival was right and too late.
     assert widths == [[100, 0, 100, 0], [0, 100, 0, 100], [0] * 4, [0] * 4]

@@ -1,18 +1,22 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from ghostblitz_analysis import results
 from ghostblitz_analysis.exclusions import flag_exclusions
 from ghostblitz_analysis.measures import cell_factors, cell_measures, complete_cells
 from ghostblitz_analysis.models import rule_contrasts
-from ghostblitz_analysis.results import analyze_trials
 from ghostblitz_analysis.rule_misses import rule_misses
 from ghostblitz_analysis.settings import AnalysisSettings
+
+#: What these tests look at; the other parts have tests of their own.
+analyze_trials = partial(results.analyze_trials, parts=("cells",))
 
 DEFAULTS = AnalysisSettings()
 NINE = (

@@ -20,9 +20,7 @@ from ghostblitz_analysis.captain.report import (
 from ghostblitz_analysis.captain.settings import load_analysis
 from ghostblitz_analysis.figures import save_figure
 from ghostblitz_analysis.result_folders import (
-    RESULT_FILE,
-    RESULT_FORMAT,
-    RESULT_VERSION,
+    ANALYSIS,
     check_out,
     package_versions,
     path_sha256,
@@ -53,7 +51,7 @@ def analyze_captain(path: Path, *, out: Path, now: datetime | None = None) -> Ca
     DatasetError, LogError, ConfigError
         As in loading; also if `out` holds anything else or cannot be written.
     """
-    check_out(out, path)
+    check_out(out, path, ANALYSIS)
     dataset = load_captain_dataset(path)
     settings = load_analysis(path)
     measures = measure(dataset.turns, dataset.games, dataset.changes, settings)
@@ -74,7 +72,7 @@ def analyze_captain(path: Path, *, out: Path, now: datetime | None = None) -> Ca
         versions=package_versions(),
         out=out,
     )
-    with replacing(out, path) as folder:
+    with replacing(out, path, ANALYSIS) as folder:
         _write(result, folder)
     return result
 
@@ -90,9 +88,9 @@ def _write(result: CaptainResult, folder: Path) -> None:
         table.to_csv(folder / "tables" / f"{name}.csv", index=False, lineterminator="\n")
     (folder / "report.html").write_text(render_captain_report(result, drawn), encoding="utf-8")
     written = [p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()]
-    record = _record(result) | {"files": sorted([*written, RESULT_FILE])}
+    record = _record(result) | {"files": sorted([*written, ANALYSIS.file])}
     text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / RESULT_FILE).write_text(text + "\n", encoding="utf-8")
+    (folder / ANALYSIS.file).write_text(text + "\n", encoding="utf-8")
 
 
 def _tables(result: CaptainResult) -> dict[str, pd.DataFrame]:
@@ -106,8 +104,8 @@ def _tables(result: CaptainResult) -> dict[str, pd.DataFrame]:
 def _record(result: CaptainResult) -> dict[str, Any]:
     dataset, measures = result.dataset, result.measures
     return {
-        "format": RESULT_FORMAT,
-        "format_version": RESULT_VERSION,
+        "format": ANALYSIS.format,
+        "format_version": ANALYSIS.version,
         "game": "captain",
         "analysed_utc": result.analysed_utc,
         "dataset": {
