@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -26,6 +27,7 @@ __all__ = ["play_with_robot", "run_demo"]
 _PARTICIPANT = {True: "demo-human", False: "demo-robot"}
 # The robot is done at once when the session is; a session that goes on without it is stuck.
 _END_TIMEOUT_S = 60.0
+_OWN_END_TIMEOUT_S = 3.0
 
 
 def run_demo(*, human: bool, dataset: Path | None, say: Callable[[str], object]) -> None:
@@ -151,7 +153,10 @@ def play_with_robot(
     command += ["--resume"] if resume else ["--seed", str(seed), "--robot"]
     session = subprocess.Popen(command)
     robot = subprocess.Popen(
-        [sys.executable, "-m", "ghostblitz_task.robot.playing"], stdin=subprocess.PIPE
+        [sys.executable, "-m", "ghostblitz_task.robot.playing"],
+        stdin=subprocess.PIPE,
+        # Ctrl-C in the terminal is for the session; the robot is ended when that ends.
+        start_new_session=True,
     )
     assert robot.stdin is not None
     robot.stdin.write(json.dumps(told).encode())
@@ -168,7 +173,12 @@ def _wait_for_both(session: subprocess.Popen[bytes], robot: subprocess.Popen[byt
             except subprocess.TimeoutExpired:
                 continue
         if robot.poll():
-            raise ApparatusError("the robot could not go on; the line above says why")
+            # A session whose window went away is just about to end, and to say why.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                session.wait(timeout=_OWN_END_TIMEOUT_S)
+        if robot.poll() and not session.returncode:
+            said = "the line above says why" if robot.returncode > 0 else "a signal ended it"
+            raise ApparatusError(f"the robot could not go on; {said}")
         if session.returncode:
             raise ApparatusError("the session could not be run; the line above says why")
         try:

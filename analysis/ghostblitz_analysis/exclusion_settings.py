@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from ghostblitz_task.settings_files import Settings
 
@@ -17,6 +17,7 @@ __all__ = [
     "AfterErrors",
     "DroppedFrames",
     "ExclusionSettings",
+    "FiniteSettings",
     "MadTrim",
     "ParticipantLimits",
     "SdTrim",
@@ -28,26 +29,32 @@ __all__ = [
 Within = Literal["participant", "cell", "participant_and_cell"]
 
 
-class AfterErrors(Settings):
+class FiniteSettings(Settings):
+    """Settings of an analysis, whose numbers are finite."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+
+class AfterErrors(FiniteSettings):
     """Trials that follow an error in their block, since people slow down there."""
 
     step: Literal["after_error"]
 
 
-class AfterBreaks(Settings):
+class AfterBreaks(FiniteSettings):
     """The first trial of every block, and the first after an interrupted run."""
 
     step: Literal["after_break"]
 
 
-class DroppedFrames(Settings):
+class DroppedFrames(FiniteSettings):
     """Trials in which more frames than `max_n` were missed while the card was shown."""
 
     step: Literal["dropped_frames"]
     max_n: int = Field(default=0, ge=0)
 
 
-class SdTrim(Settings):
+class SdTrim(FiniteSettings):
     """RTs more than `n_sd` standard deviations (ddof 1) from the mean of those they stand with."""
 
     step: Literal["sd"]
@@ -55,7 +62,7 @@ class SdTrim(Settings):
     within: Within = "participant_and_cell"
 
 
-class MadTrim(Settings):
+class MadTrim(FiniteSettings):
     """RTs more than `n_mad` scaled median absolute deviations from the median."""
 
     step: Literal["mad"]
@@ -63,7 +70,7 @@ class MadTrim(Settings):
     within: Within = "participant_and_cell"
 
 
-class VanSelstJolicoeurTrim(Settings):
+class VanSelstJolicoeurTrim(FiniteSettings):
     """Van Selst & Jolicoeur's (1994) trimming, whose criterion depends on the number of RTs."""
 
     step: Literal["van_selst_jolicoeur"]
@@ -71,7 +78,7 @@ class VanSelstJolicoeurTrim(Settings):
     within: Within = "participant_and_cell"
 
 
-class ParticipantLimits(Settings):
+class ParticipantLimits(FiniteSettings):
     """Participants who are left out of everything, by what they did in the analysed trials.
 
     Attributes

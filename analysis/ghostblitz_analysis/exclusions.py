@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ghostblitz_analysis.dataset import ImportFlow
+from ghostblitz_analysis.exclusion_settings import AfterErrors
 from ghostblitz_analysis.exclusion_steps import (
     ExclusionStep,
     TrialsLeft,
@@ -35,6 +36,7 @@ __all__ = [
     "total_flow",
     "used_for_accuracy",
     "used_for_rt",
+    "with_trials_after_errors",
 ]
 
 Mask = npt.NDArray[np.bool_]
@@ -66,6 +68,37 @@ def flag_exclusions(trials: pd.DataFrame, settings: AnalysisSettings) -> pd.Data
     flags: dict[str, Mask] = {}
     for step in _steps_on(bare, settings):
         flags[step.flag] = step.find(bare, left)
+        left = left.without(flags[step.flag], step.scope)
+    return bare.assign(**flags)
+
+
+def with_trials_after_errors(flagged: pd.DataFrame, settings: AnalysisSettings) -> pd.DataFrame:
+    """Flag again without the step ``after_error``, for what is measured in trials after errors.
+
+    All other steps are made as the settings state them, so that trials after errors are trimmed
+    together with all others wherever that step stands.
+
+    Parameters
+    ----------
+    flagged : DataFrame, one row per trial
+        From `flag_exclusions` with the same settings; it is not changed.
+    settings : AnalysisSettings
+        Without such a step, `flagged` is returned.
+
+    Returns
+    -------
+    DataFrame, the same rows in the same order
+        The same participants and trials are analysed: what takes trials out of everything stands.
+    """
+    others = tuple(step for step in settings.exclusions if not isinstance(step, AfterErrors))
+    if len(others) == len(settings.exclusions):
+        return flagged
+    bare = flagged.drop(columns=[name for name in flagged.columns if scope_of(name)])
+    left = _all_left(bare)
+    flags: dict[str, Mask] = {}
+    for step in _steps_on(bare, settings.model_copy(update={"exclusions": others})):
+        stands = step.scope == "all"
+        flags[step.flag] = where_true(flagged[step.flag]) if stands else step.find(bare, left)
         left = left.without(flags[step.flag], step.scope)
     return bare.assign(**flags)
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
+from ghostblitz_analysis.distributions.results import answered
 from ghostblitz_analysis.exclusions import used_for_accuracy, used_for_rt
 from ghostblitz_analysis.solving import read_item_colours
 from ghostblitz_task.errors import DatasetError
@@ -168,7 +169,7 @@ def used_responses(flagged: pd.DataFrame) -> Mask:
     """Return the mask of trials whose response time counts, whether right or wrong.
 
     These are the trials that no exclusion takes out, or none but that the response was wrong. An
-    exclusion that looks at correct RTs alone leaves wrong ones in.
+    exclusion that looks at correct RTs alone, as all trimming does, leaves wrong ones in.
     """
     flags = [
         name for name in flagged.columns if name.startswith("exclude_") and name != "exclude_error"
@@ -208,8 +209,9 @@ def ez_cells(
         - the checks of Wagenmakers et al. (2007): ``skew_rt`` of the correct RTs (adjusted
           Fisher-Pearson), which should be above 0; ``n_error_rt``, ``error_rt_ratio`` (geometric
           mean of wrong over that of correct RTs, which should be about 1) and ``error_rt_p``
-          (Welch's test of log RTs); ``answer_rt_p`` (one-way analysis of variance of correct log
-          RTs over the right answers: a start that favours an answer makes it faster);
+          (Welch's test of log RTs), with the correct RTs that trimming takes out of everything
+          else, since no wrong one is trimmed; ``answer_rt_p`` (one-way analysis of variance of
+          correct log RTs over the right answers: a start that favours an answer makes it faster);
           ``n_checks`` that the data allow and ``n_checks_failed``;
         - ``note``: why something is missing or suspect.
     """
@@ -340,15 +342,18 @@ def _checks(flagged: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         n_no_response=analysed["rt_s"].isna().to_numpy(dtype=bool).astype("int64"),
         rt_s=analysed["rt_s"].to_numpy(dtype="float64", na_value=np.nan),
     )
-    right = used_for_rt(analysed)
-    correct, wrong = rows[right], rows[used_responses(analysed) & ~right]
-    correct, wrong = (part.assign(log_rt=np.log(part["rt_s"])) for part in (correct, wrong))
+    compared = answered(analysed)
+    is_right = analysed["correct"].fillna(False).to_numpy(dtype=bool)
+    correct, untrimmed, wrong = (
+        rows[chosen].assign(log_rt=lambda part: np.log(part["rt_s"]))
+        for chosen in (used_for_rt(analysed), compared & is_right, compared & ~is_right)
+    )
     of_cell = rows.groupby(keys, observed=True)
     table = pd.DataFrame(
         {"n_items": of_cell["n_items"].max(), "n_no_response": of_cell["n_no_response"].sum()}
     )
     table = table.join(correct.groupby(keys, observed=True)["rt_s"].skew().rename("skew_rt"))
-    table = table.join(_answer_p(correct, keys)).join(_log_moments(correct, keys))
+    table = table.join(_answer_p(correct, keys)).join(_log_moments(untrimmed, keys))
     table = table.join(_log_moments(wrong, keys).add_suffix("_wrong"))
     table["error_rt_ratio"] = np.exp(table["mean_wrong"] - table["mean"])
     table["error_rt_p"] = _welch_p(table)

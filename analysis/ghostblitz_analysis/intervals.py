@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import exp, isnan, log, nan
+from sys import float_info
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-__all__ = ["MeanInterval", "cousineau_morey", "mean_interval"]
+__all__ = [
+    "EQUAL_PROPORTIONS",
+    "ExponentiatedInterval",
+    "MeanInterval",
+    "cousineau_morey",
+    "exponentiated",
+    "mean_interval",
+    "of_proportions",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
 #: A spread below this share of the mean is rounding error of equal numbers.
 _EQUAL_WITHIN = 1e-12
+
+#: Why proportions on which all participants agree have a mean alone.
+EQUAL_PROPORTIONS = "all participants have the same value, so neither interval nor test"
+_TOO_WIDE = "the interval is too wide for floating-point numbers"
+_TOO_LARGE = "the value is beyond floating-point numbers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +62,29 @@ class MeanInterval:
     dz: float
     note: str
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether there are several participants, all with the same value."""
+        return self.n > 1 and self.sd == 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentiatedInterval:
+    """Exponentials of a mean of logs and of its bounds; NaN where one does not exist.
+
+    Attributes
+    ----------
+    mean, low, high : float
+        Both bounds are there, or neither.
+    note : str
+        Why something is missing that the logs have; empty if nothing is.
+    """
+
+    mean: float
+    low: float
+    high: float
+    note: str
+
 
 def mean_interval(values: npt.ArrayLike, *, confidence: float) -> MeanInterval:
     """Average one value per participant, with a t interval.
@@ -75,7 +113,7 @@ def mean_interval(values: npt.ArrayLike, *, confidence: float) -> MeanInterval:
     (-0.484, 4.484, 2.0)
     """
     x = np.asarray(values, dtype=np.float64)
-    nan, n = float("nan"), len(x)
+    n = len(x)
     if n == 0:
         return MeanInterval(0, nan, nan, nan, nan, nan, nan, nan, nan, "no participant")
     mean = float(x.mean())
@@ -91,6 +129,59 @@ def mean_interval(values: npt.ArrayLike, *, confidence: float) -> MeanInterval:
     t = float(mean / se)
     p = float(2 * stats.t.sf(abs(t), df))
     return MeanInterval(n, mean, mean - half_width, mean + half_width, sd, t, df, p, mean / sd, "")
+
+
+def of_proportions(result: MeanInterval) -> MeanInterval:
+    """Leave interval and test away where all participants have the same proportion.
+
+    Of proportions, or differences of them, equal values are common (no errors at all) and do not
+    make the mean certain, as an interval of width 0 would say.
+
+    Parameters
+    ----------
+    result : MeanInterval
+        Of proportions, or of differences of proportions.
+
+    Examples
+    --------
+    >>> of_proportions(mean_interval([1.0, 1.0, 1.0], confidence=0.95)).low
+    nan
+    """
+    if not result.is_shared:
+        return result
+    return replace(result, low=nan, high=nan, t=nan, p=nan, dz=nan, note=EQUAL_PROPORTIONS)
+
+
+def exponentiated(mean: float, low: float, high: float) -> ExponentiatedInterval:
+    """Turn a mean of logs and its interval into a ratio, or a geometric mean, with its interval.
+
+    With two or three participants and a high level of confidence an interval of logs can be so wide
+    that no floating-point number holds the exponential of a bound. Then both are missing, since one
+    alone would look like a finding.
+
+    Parameters
+    ----------
+    mean, low, high : float
+        Natural logs; NaN where one does not exist.
+
+    Examples
+    --------
+    >>> found = exponentiated(0.0, -800.0, 800.0)
+    >>> found.mean, found.low, found.high
+    (1.0, nan, nan)
+    """
+    if not (isnan(mean) or _is_log_of_a_float(mean)):
+        return ExponentiatedInterval(nan, nan, nan, _TOO_LARGE)
+    centre = exp(mean)
+    if isnan(low) or isnan(high):
+        return ExponentiatedInterval(centre, nan, nan, "")
+    if not (_is_log_of_a_float(low) and _is_log_of_a_float(high)):
+        return ExponentiatedInterval(centre, nan, nan, _TOO_WIDE)
+    return ExponentiatedInterval(centre, exp(low), exp(high), "")
+
+
+def _is_log_of_a_float(value: float) -> bool:
+    return log(float_info.min) < value < log(float_info.max)
 
 
 def cousineau_morey(scores: npt.ArrayLike, *, confidence: float) -> tuple[FloatArray, FloatArray]:

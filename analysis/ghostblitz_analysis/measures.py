@@ -14,9 +14,14 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from ghostblitz_analysis.exclusions import used_for_accuracy, used_for_rt
+from ghostblitz_analysis.exclusions import (
+    exclusion_steps,
+    used_for_accuracy,
+    used_for_rt,
+)
 from ghostblitz_analysis.settings import AnalysisSettings
 from ghostblitz_analysis.solving import GameOptions, Solver, read_item_colours
+from ghostblitz_analysis.wording import count_of
 from ghostblitz_task.cards import parse_card
 from ghostblitz_task.errors import CardError, DatasetError
 from ghostblitz_task.games import Mode, Response, item_role
@@ -59,10 +64,12 @@ def cell_factors(flagged: pd.DataFrame, settings: AnalysisSettings) -> tuple[str
     ------
     DatasetError
         If the trials hold both modes but ``mode`` is not among the cells (grab and shout RTs
-        are never pooled), if no trial is left to analyse, or if a factor is missing in some.
+        are never pooled), if no trial is left to analyse (because of their phases, or of limits
+        that no participant keeps), or if a factor is missing in some.
     """
     analysed = flagged[used_for_accuracy(flagged)]
     if analysed.empty:
+        _refuse_without_participants(flagged, settings)
         raise DatasetError(
             f"none of the {len(flagged)} trials is a {' or '.join(settings.phases)} trial, so "
             "there is nothing to analyse; look at phases in the analysis settings"
@@ -82,6 +89,23 @@ def cell_factors(flagged: pd.DataFrame, settings: AnalysisSettings) -> tuple[str
                 f"no cell; fill it in, or leave {name} out of cells in the analysis settings"
             )
     return factors
+
+
+def _refuse_without_participants(flagged: pd.DataFrame, settings: AnalysisSettings) -> None:
+    """Say so where the limits on participants took out whatever would be analysed."""
+    flags = [step.flag for step in exclusion_steps(settings) if step.limits is not None]
+    flags = [flag for flag in flags if flag in flagged.columns]
+    otherwise = flagged[used_for_accuracy(flagged.drop(columns=flags))]
+    if otherwise.empty:
+        return
+    n_people = otherwise["participant_id"].nunique()
+    n_by_flag = {flag: otherwise.loc[otherwise[flag], "participant_id"].nunique() for flag in flags}
+    counted = ", ".join(f"{flag}: {n}" for flag, n in n_by_flag.items() if n)
+    raise DatasetError(
+        f"the limits on participants took out all {count_of(n_people, 'participant')} ({counted}), "
+        'so there is nothing to analyse; loosen the limits of step = "participants" in exclusions '
+        "in the analysis settings"
+    )
 
 
 def cell_measures(flagged: pd.DataFrame, *, factors: tuple[str, ...]) -> pd.DataFrame:

@@ -13,7 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ghostblitz_analysis.intervals import cousineau_morey, mean_interval
+from ghostblitz_analysis.intervals import (
+    cousineau_morey,
+    exponentiated,
+    mean_interval,
+    of_proportions,
+)
 from ghostblitz_analysis.measures import KIND_OF_ROLE, order_cells
 from ghostblitz_task.schema import ERROR_KINDS
 
@@ -113,37 +118,42 @@ def _cell_row(
 ) -> dict[str, object]:
     """Return the columns of `group_cells` for one cell, apart from the factors."""
     log_rt = mean_interval(wide["mean_log_rt"][number].dropna(), confidence=confidence)
-    correct = mean_interval(wide["p_correct"][number].dropna(), confidence=confidence)
+    correct = of_proportions(
+        mean_interval(wide["p_correct"][number].dropna(), confidence=confidence)
+    )
+    geometric = exponentiated(log_rt.mean, log_rt.low, log_rt.high)
     n_trials, n_correct = int(rows["n_trials"].sum()), int(rows["n_correct"].sum())
-    p_low, p_high, p_note = correct.low, correct.high, correct.note
-    if correct.n > 1 and correct.sd == 0:
-        p_low = p_high = float("nan")
+    p_note = correct.note
+    if correct.is_shared:
         p_note = "all participants have the same accuracy, so no interval"
+    notes = [log_rt.note or within["mean_log_rt"].note[number], geometric.note]
     row: dict[str, object] = {
         "n_participants": log_rt.n,
         "n_trials": n_trials,
         "n_correct": n_correct,
         "n_rt": int(rows["n_rt"].sum()),
-        "geometric_mean_rt_s": np.exp(log_rt.mean),
-        "geometric_mean_rt_low_s": np.exp(log_rt.low),
-        "geometric_mean_rt_high_s": np.exp(log_rt.high),
+        "geometric_mean_rt_s": geometric.mean,
+        "geometric_mean_rt_low_s": geometric.low,
+        "geometric_mean_rt_high_s": geometric.high,
         "mean_rt_s": wide["mean_rt_s"][number].mean(),
         "median_rt_s": wide["median_rt_s"][number].mean(),
         "n_within": int(within["mean_log_rt"].n[number]),
     }
     for name, stem in _WITHIN_STEMS.items():
         mean, half = within[name].mean[number], within[name].half_width[number]
-        bounds = np.array([mean - half, mean, mean + half])
+        bounds = (mean - half, mean, mean + half)
         if name == "mean_log_rt":
-            bounds = np.exp(bounds)
+            ratios = exponentiated(mean, mean - half, mean + half)
+            bounds = (ratios.low, ratios.mean, ratios.high)
+            notes.append(ratios.note and f"within participants {ratios.note}")
         row |= dict(zip((f"{stem}_low_s", f"{stem}_s", f"{stem}_high_s"), bounds, strict=True))
     return row | {
         "p_correct": n_correct / n_trials,
         "p_correct_participants": correct.mean,
-        "p_correct_low": np.clip(p_low, 0, 1),
-        "p_correct_high": np.clip(p_high, 0, 1),
+        "p_correct_low": np.clip(correct.low, 0, 1),
+        "p_correct_high": np.clip(correct.high, 0, 1),
         "p_correct_note": p_note,
-        "note": log_rt.note or within["mean_log_rt"].note[number],
+        "note": "; ".join(note for note in notes if note),
     }
 
 
@@ -272,12 +282,15 @@ def level_contrasts(
 def _contrast_row(logs: pd.Series, seconds: pd.Series, confidence: float) -> dict[str, object]:
     log_result = mean_interval(logs.dropna(), confidence=confidence)
     s_result = mean_interval(seconds.dropna(), confidence=confidence)
+    ratio = exponentiated(log_result.mean, log_result.low, log_result.high)
     left_out = [str(person) for person in logs.index[logs.isna()]]
     values = (
         log_result.n,
         len(left_out),
         json.dumps(left_out, ensure_ascii=False),
-        *np.exp([log_result.mean, log_result.low, log_result.high]),
+        ratio.mean,
+        ratio.low,
+        ratio.high,
         log_result.mean,
         log_result.sd,
         log_result.dz,
@@ -287,7 +300,7 @@ def _contrast_row(logs: pd.Series, seconds: pd.Series, confidence: float) -> dic
         s_result.mean,
         s_result.low,
         s_result.high,
-        log_result.note,
+        "; ".join(note for note in (log_result.note, ratio.note) if note),
     )
     return dict(zip(_CONTRAST_COLUMNS, values, strict=True))
 

@@ -7,6 +7,7 @@ significant is not called absent. Sentences on data of a simulation or a robot b
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -38,7 +39,6 @@ __all__ = [
     "CORRECTIONS",
     "MEASURES",
     "anova_sentences",
-    "contrast_place",
     "contrast_sentences",
     "effect_name",
     "effect_title",
@@ -118,14 +118,19 @@ def contrast_sentences(analysis: Analysis, *, measure: str | None = None) -> lis
     ]
 
 
-def contrast_place(row: Row) -> str:
-    """Return the cells of a contrast, beside the levels that it compares; empty for all."""
-    return _place(row["within"], row["mode"])
-
-
 def _place(within: str | None, mode: str | None) -> str:
+    """Say in which cells something is compared, beside the levels compared; empty for all."""
     levels = json.loads(within) if within else {}
-    return cell_name({**levels, **({"mode": mode} if mode else {})})
+    return _on_cards({**levels, **({"mode": mode} if mode else {})})
+
+
+def _on_cards(levels: Mapping[str, str]) -> str:
+    """Say where something was so: on the cards of a rule, in the levels of other factors."""
+    others = {factor: level for factor, level in levels.items() if factor != "rule"}
+    parts = [f"on {levels['rule']} cards"] if "rule" in levels else []
+    if others:
+        parts.append(f"in {cell_name(others)}")
+    return " ".join(parts)
 
 
 def _levels(row: Row) -> tuple[str, str]:
@@ -136,8 +141,8 @@ def _levels(row: Row) -> tuple[str, str]:
 
 def _contrast_sentence(row: Row, n_tests: int, analysis: Analysis) -> str:
     level, reference = _levels(row)
-    place = contrast_place(row)
-    where = f"in {place}, " if place else ""
+    place = _place(row["within"], row["mode"])
+    where = f"{place}, " if place else ""
     noun = {"mean_log_rt": "RT"}.get(row["measure"], MEASURES[row["measure"]])
     if row["estimate"] is None:
         why = _first_note(row) or "no participant has both"
@@ -150,8 +155,8 @@ def _contrast_sentence(row: Row, n_tests: int, analysis: Analysis) -> str:
         more = "the same" if estimate == 0 else "larger" if estimate > 0 else "smaller"
         kind = "ratio of" if row["measure"] == "mean_log_rt" else "difference in"
         text = (
-            f"the {kind} {noun}, {level} against {reference}, was {more} in {place} "
-            f"{'as' if estimate == 0 else 'than'} in {other}, {size}"
+            f"the {kind} {noun}, {level} against {reference}, was {more} {place} "
+            f"{'as' if estimate == 0 else 'than'} {other}, {size}"
         )
     else:
         text = f"{where}{noun} was {how} for {level} {_THAN[how]} for {reference}, {size}"
@@ -353,14 +358,24 @@ def _sequence_parts(row: Row, confidence: float) -> Iterator[str]:
 
 
 def score_name(row: Row, *, with_measure: bool = True) -> str:
-    """Name a score whose reliability is told, by what it is of and in which cells."""
+    """Name a score whose reliability is told, by what it is of and in which cells.
+
+    Levels that the name of a planned contrast tells already are not told again, and a cell is
+    named by its levels alone.
+    """
     levels = {f: row[f] for f in ("rule", "block_kind", "mode") if f in row and row[f] is not None}
-    where = f" in {cell_name(levels)}" if levels else ""
-    if "rule" in levels:
-        rest = {factor: level for factor, level in levels.items() if factor != "rule"}
-        where = f", {levels['rule']} cards" + (f" in {cell_name(rest)}" if rest else "")
     measure = f" ({MEASURES[row['measure']]})" if with_measure else ""
-    return f"{row['score']}{where}{measure}"
+    if row["kind"] == "cell" and "rule" in levels:
+        return _on_cards(levels).removeprefix("on ") + measure
+    left = {f: level for f, level in levels.items() if not _is_told(level, row["score"])}
+    where = _on_cards(left)
+    joint = ", " if "rule" in left else " " if left else ""
+    return f"{row['score']}{joint}{where.removeprefix('on ')}{measure}"
+
+
+def _is_told(level: str, score: str) -> bool:
+    """Tell whether a score's name has a level as a word of its own."""
+    return re.search(rf"(?<![\w-]){re.escape(level)}(?![\w-])", score) is not None
 
 
 def reliability_sentences(analysis: Analysis) -> list[str]:

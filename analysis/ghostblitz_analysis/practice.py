@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ghostblitz_analysis.exclusions import used_for_accuracy, used_for_rt
-from ghostblitz_analysis.intervals import MeanInterval, mean_interval
+from ghostblitz_analysis.intervals import MeanInterval, exponentiated, mean_interval, of_proportions
 from ghostblitz_analysis.measures import order_cells
 from ghostblitz_analysis.wording import count_of
 from ghostblitz_task.errors import DatasetError
@@ -171,15 +171,18 @@ def group_stretches(
     for key, part in stretches.groupby([*factors, "stretch"], sort=False):
         with_rt = part[part["mean_log_rt"].notna()]
         logs = mean_interval(with_rt["mean_log_rt"].to_numpy("float64"), confidence=confidence)
-        correct = mean_interval(part["p_correct"].to_numpy("float64"), confidence=confidence)
+        correct = of_proportions(
+            mean_interval(part["p_correct"].to_numpy("float64"), confidence=confidence)
+        )
+        geometric = exponentiated(logs.mean, logs.low, logs.high)
         left_out = _absent(people, with_rt["participant_id"])
         values = (
             logs.n, len(left_out), json.dumps(left_out, ensure_ascii=False),
             int(part["n_trials"].sum()), int(part["n_rt"].sum()),
-            *np.exp([logs.mean, logs.low, logs.high]),
+            geometric.mean, geometric.low, geometric.high,
             mean_interval(with_rt["mean_rt_s"].to_numpy("float64"), confidence=confidence).mean,
-            correct.mean, *_bounds_of_proportion(correct),
-            "" if logs.n > 1 else logs.note,
+            correct.mean, float(np.clip(correct.low, 0, 1)), float(np.clip(correct.high, 0, 1)),
+            geometric.note if logs.n > 1 else logs.note,
         )  # fmt: skip
         rows.append((*key, *values))
     names = (
@@ -376,6 +379,8 @@ def group_slopes(
             result = mean_interval(
                 part.loc[known, measure].to_numpy("float64"), confidence=confidence
             )
+            if measure not in _RATIO_STEPS:
+                result = of_proportions(result)
             left_out = _absent(people, part.loc[known, "participant_id"])
             rows.append(cell | {"measure": measure} | _slope_row(measure, result, left_out))
     table = pd.DataFrame(rows)
@@ -383,7 +388,9 @@ def group_slopes(
 
 
 def _slope_row(measure: str, result: MeanInterval, left_out: list[str]) -> dict[str, object]:
-    notes = [result.note]
+    step = _RATIO_STEPS.get(measure, np.nan)
+    ratio = exponentiated(*(step * log for log in (result.mean, result.low, result.high)))
+    notes = [result.note, ratio.note]
     if left_out:
         limit = (
             f"fewer than {MIN_TRIALS_PER_SLOPE} RTs"
@@ -391,8 +398,6 @@ def _slope_row(measure: str, result: MeanInterval, left_out: list[str]) -> dict[
             else f"fewer than {MIN_TRIALS_PER_QUARTER} trials in a quarter"
         )
         notes.append(f"{count_of(len(left_out), 'participant')} left out, with {limit}")
-    step = _RATIO_STEPS.get(measure, np.nan)
-    ratio = np.exp(np.array([result.mean, result.low, result.high]) * step)
     return {
         "n_participants": result.n,
         "n_left_out": len(left_out),
@@ -405,9 +410,9 @@ def _slope_row(measure: str, result: MeanInterval, left_out: list[str]) -> dict[
         "t": result.t,
         "df": result.df,
         "p": result.p,
-        "rt_ratio": ratio[0],
-        "rt_ratio_low": ratio[1],
-        "rt_ratio_high": ratio[2],
+        "rt_ratio": ratio.mean,
+        "rt_ratio_low": ratio.low,
+        "rt_ratio_high": ratio.high,
         "note": "; ".join(note for note in notes if note),
     }
 
@@ -428,10 +433,3 @@ def _in_order(table: pd.DataFrame, factors: tuple[str, ...]) -> pd.DataFrame:
 
 def _absent(people: pd.Series, present: pd.Series) -> list[str]:
     return [str(person) for person in people[~people.isin(present)]]
-
-
-def _bounds_of_proportion(result: MeanInterval) -> tuple[float, float]:
-    """Return bounds between 0 and 1; none where everybody has the same proportion."""
-    if result.n > 1 and result.sd == 0:
-        return float("nan"), float("nan")
-    return float(np.clip(result.low, 0, 1)), float(np.clip(result.high, 0, 1))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,7 +24,11 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "number": (
         "a finite number",
-        lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v),
+        lambda v: (
+            isinstance(v, (int, float))
+            and not isinstance(v, bool)
+            and abs(v) <= sys.float_info.max  # Whole numbers can be larger than any other.
+        ),
     ),
     "flag": ("true or false", lambda v: isinstance(v, bool)),
     "list": ("a list", lambda v: isinstance(v, list)),

@@ -15,10 +15,13 @@ __all__ = ["plot_reliability", "score_names"]
 
 _COLOURS = {
     "rule_effect": "#0072B2", "mixing_cost": "#009E73", "interaction": "#CC79A7", "cell": "#767676",
+    "rule_switch": "#D55E00", "mode_switch": "#56B4E9", "mixing": "#009E73",
 }  # fmt: skip
 _OTHER_KIND = "#E69F00"
 _KIND_NAMES = {
     "rule_effect": "effect of the rule", "mixing_cost": "mixing cost", "cell": "mean of a cell",
+    "rule_switch": "rule switch cost", "mode_switch": "mode switch cost",
+    "mixing": "mixing cost, rule repeated",
 }  # fmt: skip
 #: "(a - b) mixed - (a - b) pure".
 _INTERACTION = re.compile(r"\((.+?)\) (\S+) - \(\1\) (\S+)")

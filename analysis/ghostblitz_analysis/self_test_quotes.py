@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ghostblitz_analysis.record_values import check_values
+from ghostblitz_analysis.record_values import check_values, shown
+from ghostblitz_task.errors import DatasetError
+from ghostblitz_task.timing.record import VERDICTS, is_rate
 
 __all__ = ["SelfTestQuote", "quoted_self_test"]
 
 _QUOTE = {
     "file": "text", "sha256": "text", "verdict": "text", "started_utc": "text",
-    "refresh_hz": "number",
+    "refresh_hz": "any",
 }  # fmt: skip
 
 
@@ -38,5 +40,15 @@ def quoted_self_test(header: Mapping[str, Any], where: str) -> SelfTestQuote | N
     quote = header.get("timing_self_test")
     if quote is None:
         return None
-    check_values(quote, _QUOTE, f"{where}, timing_self_test")
+    where = f"{where}, timing_self_test"
+    check_values(quote, _QUOTE, where)
+    if quote["verdict"] not in VERDICTS:
+        raise DatasetError(
+            f"{where}: verdict is {shown(quote['verdict'])}, but should be one of "
+            f"{', '.join(VERDICTS)}"
+        )
+    if not is_rate(quote["refresh_hz"]):
+        raise DatasetError(
+            f"{where}: refresh_hz is {shown(quote['refresh_hz'])}, but should be flips per second"
+        )
     return SelfTestQuote(quote["file"], quote["sha256"], quote["verdict"], quote["started_utc"])

@@ -75,12 +75,15 @@ class SelfTestPart:
         Those in the data set, oldest first.
     notes : tuple of str
         What does not fit together: records that are missing, changed or damaged.
+    n_damaged : int
+        Records in the data set that cannot be quoted; `notes` says why.
     n_runs, n_without : int
         Runs at a real screen, and those of them that quote no test.
     """
 
     tests: tuple[ToldSelfTest, ...]
     notes: tuple[str, ...]
+    n_damaged: int
     n_runs: int
     n_without: int
 
@@ -98,7 +101,7 @@ def told_self_test(record: Mapping[str, Any], path: Path, *, n_runs: int) -> Tol
         sha256=file_sha256(path),
         started_utc=record["started_utc"],
         verdict=record["verdict"],
-        in_words=_WORDS.get(record["verdict"], record["verdict"]),
+        in_words=_WORDS[record["verdict"]],
         figures=tuple((check["name"], check["value"]) for check in made if check["value"]),
         troubles=tuple(
             (check["verdict"], check["name"], check["reason"])
@@ -133,9 +136,9 @@ def self_test_part(path: Path, runs: Sequence[RunInfo]) -> SelfTestPart:
         try:
             record = read_record(file)
             tests.append(told_self_test(record, file, n_runs=counts[file_sha256(file)]))
-        except (DatasetError, KeyError, TypeError) as error:
-            reason = str(error) if isinstance(error, DatasetError) else "it lacks something"
-            notes.append(f"{file.name} cannot be quoted: {reason}")
+        except DatasetError as error:
+            notes.append(f"{file.name} cannot be quoted: {_reason(error, file)}")
+    n_damaged = len(notes)
     found = {test.sha256 for test in tests}
     for file_name, sha256 in sorted({(quote.file, quote.sha256) for quote in quotes}):
         if sha256 not in found:
@@ -147,9 +150,16 @@ def self_test_part(path: Path, runs: Sequence[RunInfo]) -> SelfTestPart:
     return SelfTestPart(
         tests=tuple(tests),
         notes=tuple(notes),
+        n_damaged=n_damaged,
         n_runs=len(timed),
         n_without=len(timed) - len(quotes),
     )
+
+
+def _reason(error: DatasetError, file: Path) -> str:
+    """Return what is wrong with a file, without its folder, which no report gives away."""
+    said = str(error).removeprefix(str(file))
+    return said.removeprefix(": ") if said.startswith(": ") else f"it{said}"
 
 
 def _dataset_folder(path: Path) -> Path:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ghostblitz_analysis.distributions.results import answered
 from ghostblitz_analysis.exclusions import used_for_accuracy, used_for_rt
 from ghostblitz_analysis.ez_diffusion import EZ_SCORES, ez_cells, joined_notes, used_responses
 from ghostblitz_analysis.intervals import mean_interval
@@ -134,6 +135,8 @@ def speed_accuracy_cells(
       (2011), Psychologica Belgica 51, 5-13, advise against it where P exceeds .10.
     - RCS = correct responses / sum of the RTs of all responses, right and wrong: correct
       responses per second of responding (Woltz & Was 2006, Memory & Cognition 34, 668-684).
+      Trimming takes correct RTs alone, so wrong responses count here however slow they were
+      within the bounds.
     - LISAS = M + P S_RT / S_P, the linear integrated speed-accuracy score (Vandierendonck 2017,
       Behavior Research Methods 49, 653-673; 2018, Journal of Cognition 1:8). S_RT and S_P are
       the SDs (ddof 1) of a participant's correct RTs and of errors as 0 and 1, over all
@@ -216,6 +219,11 @@ def speed_accuracy_cells(
                 has_rt & np.isnan(bis),
                 "all participants and cells have one accuracy or one mean RT, so no BIS",
             ),
+            (
+                times["n_trimmed"].gt(0).to_numpy(dtype=bool, na_value=False)
+                & (n_responses > times["n_right"].fillna(0).to_numpy(dtype="int64")),
+                "trimming takes correct RTs alone, so RCS counts wrong responses untrimmed",
+            ),
             (many_errors, "more than 10 % errors, so IES is advised against"),
             (
                 table["n_no_response"].to_numpy(dtype="int64") > 0,
@@ -231,7 +239,7 @@ def _floats(values: pd.Series) -> FloatArray:
 
 
 def _response_times(flagged: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Count responses, right ones among them, and add their RTs up, per participant and cell."""
+    """Count responses, right and trimmed ones, and add RTs up, per participant and cell."""
     analysed = flagged[used_for_accuracy(flagged)]
     counted, right = used_responses(analysed), used_for_rt(analysed)
     rt_s = _floats(analysed["rt_s"])
@@ -239,6 +247,7 @@ def _response_times(flagged: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     rows = rows.assign(
         n_responses=counted.astype("int64"),
         n_right=right.astype("int64"),
+        n_trimmed=(answered(analysed) & ~counted).astype("int64"),
         n_no_response=np.isnan(rt_s).astype("int64"),
         sum_rt_s=np.where(counted, rt_s, 0.0),
     )

@@ -145,14 +145,15 @@ def number(value: object, digits: int) -> str:
     """Write a number with so many decimals, halves away from 0; missing is a dash.
 
     Halves are those of the shortest decimal that is the number: 1510 of 1600 is .94375 and so
-    .9438, although its binary value lies a little below.
+    .9438, although its binary value lies a little below. What rounds to 0 has no sign.
     """
     if _is_missing(value):
         return MISSING
     exact = value if isinstance(value, Decimal) else Decimal(repr(float(str(value))))
     if not exact.is_finite():
         return str(exact)
-    return f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):f}"
+    rounded = exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    return f"{rounded if rounded else abs(rounded):f}"
 
 
 def with_minus(text: str) -> str:

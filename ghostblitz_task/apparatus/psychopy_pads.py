@@ -137,8 +137,12 @@ class SerialPad:
             while not self._closing:
                 got = line.read(1)
                 t_s = now_s()
-                if got:
-                    arrived.append((t_s, got + line.read(line.in_waiting)))
+                if not got:
+                    continue
+                more = line.read(line.in_waiting)
+                if more:
+                    t_s = now_s()  # These came since: none is stamped before it was there.
+                arrived.append((t_s, got + more))
         # Besides its own errors, pyserial lets those of a port that vanishes under it through.
         except (SerialException, OSError, TypeError, ValueError) as error:
             self._failure = str(error)
@@ -219,11 +223,20 @@ def _adapter_latency_s(line: Any) -> float | None:
         return None
     with contextlib.suppress(ValueError, OSError):
         line.set_low_latency_mode(True)
-    stated = Path("/sys/class/tty") / Path(line.port).resolve().name / "device" / "latency_timer"
+    return _stated_latency_s(Path("/sys/class/tty") / Path(line.port).resolve().name / "device")
+
+
+def _stated_latency_s(device: Path) -> float | None:
+    """Return what Linux says of the device behind a port: 0 only where there is no adapter."""
     try:
-        return int(stated.read_text(encoding="ascii")) / 1000
+        return int((device / "latency_timer").read_text(encoding="ascii")) / 1000
+    except FileNotFoundError:
+        # Other makes of adapters say nothing; a board's own port or a pad that is itself on the
+        # USB has none. Without a device (a pseudo-terminal, a network) nothing is known.
+        bus = device / "subsystem"
+        return 0.0 if bus.exists() and bus.resolve().name != "usb-serial" else None
     except (OSError, ValueError):
-        return 0.0  # Those that have no such timer pass each byte on.
+        return None
 
 
 class ButtonGroupPad:

@@ -6,15 +6,18 @@ import contextlib
 import heapq
 import json
 import os
+import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any, Literal
 
 from Xlib import X, display
+from Xlib.error import BadWindow, ConnectionClosedError
 from Xlib.ext import xtest
 
 from ghostblitz_task.apparatus_settings import PatchCorner
@@ -22,7 +25,7 @@ from ghostblitz_task.errors import ApparatusError, GhostBlitzError
 from ghostblitz_task.robot.script import Action, Tap
 from ghostblitz_task.robot.watching import WINDOW_NAME, FileWatcher, ServerWatcher, Sight, Watcher
 
-__all__ = ["RobotSettings", "knows_key", "main", "play"]
+__all__ = ["RobotSettings", "key_code", "knows_key", "main", "play"]
 
 _WINDOW_TIMEOUT_S = 120.0
 # Nothing in a session lasts longer without the patch changing.
@@ -63,9 +66,64 @@ class RobotSettings:
     patch_corner: PatchCorner = "lower-left"
 
 
+class _NotWantedError(Exception):
+    """The robot is to stop at once, and there is nobody whom it could tell."""
+
+
+class _Wanted:
+    """Whether whoever started the robot still wants it: no signal came, and the starter lives.
+
+    A signal is only noted, so that it cannot break into a conversation with the X server.
+    """
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+        self._starter = os.getppid()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, _frame: FrameType | None) -> None:
+        self.signal = self.signal or number
+
+    def check(self) -> None:
+        """Raise `_NotWantedError` if the robot is not wanted any more."""
+        # Whose starter died, even by SIGKILL, is given another parent.
+        if self.signal is not None or os.getppid() != self._starter:
+            raise _NotWantedError
+
+
+class _Window:
+    """The window that gets the keys, and whether it is still there."""
+
+    def __init__(self, server: Any, window: Any) -> None:
+        self._server = server
+        window.change_attributes(event_mask=X.StructureNotifyMask)
+        try:
+            # It may have gone before its events were asked for.
+            self._is_gone: bool = window.get_attributes().map_state != X.IsViewable
+        except BadWindow:
+            self._is_gone = True
+
+    def is_gone(self) -> bool:
+        while self._server.pending_events():
+            event = self._server.next_event()
+            if event.type in {X.DestroyNotify, X.UnmapNotify, X.MapNotify}:
+                self._is_gone = event.type != X.MapNotify
+        return self._is_gone
+
+
 class _Robot:
-    def __init__(self, watcher: Watcher, server: Any, actions: Iterable[Action]) -> None:
+    def __init__(
+        self,
+        watcher: Watcher,
+        server: Any,
+        window: _Window,
+        actions: Iterable[Action],
+        check_wanted: Callable[[], None],
+    ) -> None:
         self._watcher = watcher
+        self._window = window
+        self._check_wanted = check_wanted
         self._server = server
         self._actions = deque(actions)
         # (due, order, press or release, key): order keeps equal times in order.
@@ -78,6 +136,11 @@ class _Robot:
         sight: Sight = "off"
         changed_s = time.monotonic()
         while self._actions or self._due:
+            # Before each press: a key must not reach whoever has the keyboard after us.
+            self._check_wanted()
+            if self._window.is_gone():
+                self._end_without_window()
+                return
             now_s = time.monotonic()
             self._press_due(now_s)
             seen = self._watcher.look()
@@ -92,6 +155,19 @@ class _Robot:
                     f"{len(self._actions)} things still to do"
                 )
             time.sleep(_LOOK_EVERY_S)
+
+    def let_go(self) -> None:
+        """Release every key that is down: the X server would hold it for ever."""
+        for key in sorted(self._down):
+            self._send("release", key)
+
+    def _end_without_window(self) -> None:
+        n_presses = sum(kind == "press" for _, _, kind, _ in self._due)
+        # A session may well end while the key that ended it is still down.
+        if self._actions or n_presses:
+            raise ApparatusError(
+                f"the window went away, with {len(self._actions) + n_presses} things still to do"
+            )
 
     def _react(self, before: Sight, seen: Sight, now_s: float) -> None:
         if seen == "off":
@@ -128,7 +204,7 @@ class _Robot:
     def _send(self, kind: Literal["press", "release"], key: str) -> None:
         event = X.KeyPress if kind == "press" else X.KeyRelease
         (self._down.add if kind == "press" else self._down.discard)(key)
-        xtest.fake_input(self._server, event, _key_code(key))
+        xtest.fake_input(self._server, event, key_code(key))
         sent_s = time.monotonic()
         self._server.flush()
         self._note(kind, sent_s, key=key)
@@ -142,55 +218,87 @@ def knows_key(key: str) -> bool:
     return any(key in row for _, row in _ROWS)
 
 
-def _key_code(key: str) -> int:
+def key_code(key: str) -> int:
+    """Return the X code of a key.
+
+    Raises
+    ------
+    ApparatusError
+        If the robot does not know the key.
+    """
     for first, row in _ROWS:
         if key in row:
             return first + row.index(key)
     raise ApparatusError(f"the robot does not know where the key {key!r} is")
 
 
-def play(settings: RobotSettings, actions: Iterable[Action]) -> None:
+def play(
+    settings: RobotSettings,
+    actions: Iterable[Action],
+    *,
+    check_wanted: Callable[[], None] = lambda: None,
+) -> None:
     """Find the window, play the script, and write the log.
+
+    Whatever ends it, no key stays down.
+
+    Parameters
+    ----------
+    check_wanted : callable
+        Called at each look; what it raises ends the robot's work.
 
     Raises
     ------
     ApparatusError
-        If no window appears, or the screen does not do what the script expects.
+        If no window appears or it goes away, or the screen does not do what the script expects.
     """
     server = display.Display()
-    x_px, y_px = _patch_centre(server, settings)
+    try:
+        found = _wait_for_window(server, check_wanted)
+        x_px, y_px = _patch_centre(server, found, settings)
+    except BadWindow as error:
+        raise ApparatusError("a window went away while the robot looked for ours") from error
     watcher: Watcher
     if settings.picture is not None:
         watcher = FileWatcher(Path(settings.picture), x_px, y_px)
     else:
         watcher = ServerWatcher(x_px, y_px)
-    robot = _Robot(watcher, server, actions)
+    robot = _Robot(watcher, server, _Window(server, found), actions, check_wanted)
     try:
         robot.play()
+    except ConnectionClosedError as error:
+        raise ApparatusError("the X server went away") from error
     finally:
-        watcher.close()
-        # The last release may still be on its way, and a connection that ends takes it along.
-        server.sync()
-        server.close()
+        with contextlib.suppress(ConnectionClosedError):
+            robot.let_go()
+            # The last release may still be on its way, and a connection that ends takes it along.
+            server.sync()
+            watcher.close()
+            server.close()
         lines = "".join(json.dumps(record) + "\n" for record in robot.written)
         Path(settings.log).write_text(lines, encoding="utf-8")
 
 
-def _patch_centre(server: Any, settings: RobotSettings) -> tuple[int, int]:
-    """Wait for the window and return the middle of its patch, in pixels of the screen."""
+def _wait_for_window(server: Any, check_wanted: Callable[[], None]) -> Any:
     give_up_s = time.monotonic() + _WINDOW_TIMEOUT_S
     while time.monotonic() < give_up_s:
+        check_wanted()
         window = _find_window(server.screen().root)
         if window is not None:
-            geometry = window.get_geometry()
-            corner = window.translate_coords(server.screen().root, 0, 0)
-            inset_px = settings.patch_px // 2
-            right, up = (settings.patch_corner.endswith("right"), settings.patch_corner[0] == "u")
-            x_px = geometry.width - inset_px if right else inset_px
-            y_px = inset_px if up else geometry.height - inset_px
-            return x_px - corner.x, y_px - corner.y
+            return window
         time.sleep(0.05)
     raise ApparatusError(f"no window appeared within {_WINDOW_TIMEOUT_S:.0f} s")
+
+
+def _patch_centre(server: Any, window: Any, settings: RobotSettings) -> tuple[int, int]:
+    """Return the middle of the window's patch, in pixels of the screen."""
+    geometry = window.get_geometry()
+    corner = window.translate_coords(server.screen().root, 0, 0)
+    inset_px = settings.patch_px // 2
+    right, up = (settings.patch_corner.endswith("right"), settings.patch_corner[0] == "u")
+    x_px = geometry.width - inset_px if right else inset_px
+    y_px = inset_px if up else geometry.height - inset_px
+    return x_px - corner.x, y_px - corner.y
 
 
 def _find_window(window: Any) -> Any | None:
@@ -205,13 +313,23 @@ def _find_window(window: Any) -> Any | None:
 
 def main() -> None:
     """Read settings and script from standard input, and play."""
-    wanted = json.load(sys.stdin)
-    actions = [Action.from_json(record) for record in wanted["actions"]]
+    wanted = _Wanted()
+    try:
+        told = json.load(sys.stdin)
+    except json.JSONDecodeError:
+        sys.exit("robot: what to do was told only in part")
+    actions = [Action.from_json(record) for record in told["actions"]]
     # A robot that may not go first is a little less punctual, and says when it was.
     with contextlib.suppress(PermissionError):
         os.nice(-5)
     try:
-        play(RobotSettings(**wanted["settings"]), actions)
+        play(RobotSettings(**told["settings"]), actions, check_wanted=wanted.check)
+    except _NotWantedError:
+        if wanted.signal is not None:
+            # Ended by a signal is what others are to see.
+            signal.signal(wanted.signal, signal.SIG_DFL)
+            os.kill(os.getpid(), wanted.signal)
+        sys.exit(1)
     except GhostBlitzError as error:
         sys.exit(f"robot: {error}")
 

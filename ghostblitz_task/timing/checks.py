@@ -27,6 +27,8 @@ __all__ = ["Check", "Verdict", "check_all", "checks_json", "overall_verdict"]
 # The clock: a tenth of the millisecond that key stamps are good for adds nothing to them; a
 # clock as coarse as Windows' old 15.6 ms timer would be all that RTs show.
 _FINE_CLOCK_S, _COARSE_CLOCK_S = 0.000_1, 0.001
+# A key that was held until its second repeat has surely repeated once.
+_FEWEST_REPEATS = 2
 # Time servers slew a wall clock by at most 500 ppm (RFC 5905, "MAXFREQ"), and a second of it may
 # be set at once; more than both together is a clock that runs wrong.
 _WALL_SLEW, _WALL_SETTING_S = 500e-6, 0.1
@@ -168,23 +170,24 @@ def _repeat(repeat: RepeatFigures | str, injection: InjectionFigures | str) -> C
     else:
         value = f"after {ms(repeat.delay_s, 0)} every {ms(repeat.interval_s, 0)}"
         known = "the X server repeats a key that is held so"
-    if isinstance(injection, str) or not injection.held_s:
-        return Check(
-            "key repeat",
-            NOT_MEASURED,
-            value,
-            f"{known}; no key was held, so whether repeats count as presses was not tested",
-            "run the test with keys, on an X display",
-        )
-    held = f"a key was held for {ms(min(injection.held_s), 0)} or longer {_times(injection)}"
-    if injection.n_repeats_logged:
+        if not repeat.is_on:
+            value, known = "off", "the X server repeats no key"
+    if not isinstance(injection, str) and injection.n_repeats_logged:
         return Check(
             "key repeat",
             "fail",
             value,
-            f"{held}, and the log has {injection.n_repeats_logged} further presses of it",
+            f"the log has {injection.n_repeats_logged} presses of keys that were held beyond "
+            "those that were sent",
             "turn key repeat off in the system's keyboard settings, and report this",
         )
+    untested = _repeat_untested(repeat, injection)
+    if untested is not None:
+        why, advice = untested
+        reason = f"{known}; {why}, so whether repeats count as presses was not tested"
+        return Check("key repeat", NOT_MEASURED, value, reason, advice)
+    assert isinstance(injection, InjectionFigures)
+    held = f"a key was held for {ms(min(injection.held_s), 0)} or longer {_times(injection)}"
     return Check(
         "key repeat",
         "pass",
@@ -192,6 +195,29 @@ def _repeat(repeat: RepeatFigures | str, injection: InjectionFigures | str) -> C
         f"{known}; {held}, and is in the log as one press each time",
         "",
     )
+
+
+def _repeat_untested(
+    repeat: RepeatFigures | str, injection: InjectionFigures | str
+) -> tuple[str, str] | None:
+    """Say why no key was held until it repeated, and what to do; None if one was."""
+    if isinstance(injection, str):
+        return "no key was held", "run the test with keys, on an X display"
+    if isinstance(repeat, str):
+        return "no key is known to have repeated", "run the test on an X display that says"
+    if not repeat.is_on:
+        return (
+            "no key repeated",
+            "none while it stays off; to test it, turn key repeat on (xset r on) and repeat",
+        )
+    if not injection.held_s:
+        return "no key was held that it repeats", "let all keys repeat (xset r on), and repeat"
+    if min(injection.held_s) < repeat.delay_s + _FEWEST_REPEATS * repeat.interval_s:
+        return (
+            f"keys were held for {ms(min(injection.held_s), 0)} only, before they repeated twice",
+            "let keys repeat sooner (xset r rate 660 25), and repeat the test",
+        )
+    return None
 
 
 def _times(injection: InjectionFigures) -> str:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import as_file, files
@@ -26,11 +27,12 @@ from ghostblitz_task.card_studies import Study, open_card_study
 from ghostblitz_task.config import FeedbackSettings, SequenceSettings, TimingSettings
 from ghostblitz_task.design import TrialPlan
 from ghostblitz_task.games import Stimulus
-from ghostblitz_task.robot.comparing import compare, logged_events
+from ghostblitz_task.robot.comparing import compare, presses_beyond
 from ghostblitz_task.robot.script import Tap, TapsFor, key_of, script_session
 from ghostblitz_task.runnable import RunnableStudy
 from ghostblitz_task.screens import Screens
 from ghostblitz_task.session_header import SessionIdentity
+from ghostblitz_task.timing.keyboard_repeat import keys_that_repeat
 from ghostblitz_task.timing.measured import (
     InjectionFigures,
     RepeatFigures,
@@ -64,6 +66,8 @@ _TIMING = TimingSettings(
 _FREE_ORDER = SequenceSettings(max_run_rule="free", max_run_target="free", max_run_mode="free")
 _SEED = 1
 _ROBOT_TIMEOUT_S = 30.0
+# A robot that was told to end lets go of its keys and ends at once, unless the X server hangs.
+_LETTING_GO_S = 5.0
 # A side that lies within the patch, whatever the size of the screen, by its size in degrees.
 _PATCH_PX_PER_DEG = 8
 
@@ -176,15 +180,18 @@ def inject(
     reason = why_not(settings) or someone_elses_focus()
     if reason is not None:
         return reason
-    from ghostblitz_task.robot.playing import knows_key  # late: it needs Xlib
+    from ghostblitz_task.robot.playing import key_code, knows_key  # late: it needs Xlib
 
     with (
         tempfile.TemporaryDirectory(prefix="ghostblitz-keys-") as folder,
         _study_to_play(study) as playable,
     ):
-        unknown = sorted(key for key in keys_pressed(playable) if not knows_key(key))
+        keys = keys_pressed(playable)
+        unknown = sorted(key for key in keys if not knows_key(key))
         if unknown:
             return f"the robot does not know where the key {unknown[0]!r} is"
+        repeating = keys_that_repeat(map(key_code, keys))
+        repeating_keys = {key for key in keys if key_code(key) in repeating}
         session = injected_session(playable, n_taps=n_taps, repeat=repeat)
         robot_log = Path(folder) / "robot.jsonl"
         with _robot(session, settings, robot_log) as robot:
@@ -195,7 +202,7 @@ def inject(
                 robot.wait(timeout=_ROBOT_TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 return Unfinished("the session ended before the robot had done everything")
-        return injection_figures(session, robot_log, run)
+        return injection_figures(session, robot_log, run, repeating_keys)
 
 
 @contextmanager
@@ -213,7 +220,10 @@ def _robot(
         "actions": [action.to_json() for action in actions],
     }
     robot = subprocess.Popen(
-        [sys.executable, "-m", "ghostblitz_task.robot.playing"], stdin=subprocess.PIPE
+        [sys.executable, "-m", "ghostblitz_task.robot.playing"],
+        stdin=subprocess.PIPE,
+        # Ctrl-C in the terminal is for the self-test, which then ends the robot.
+        start_new_session=True,
     )
     try:
         assert robot.stdin is not None
@@ -224,7 +234,11 @@ def _robot(
     finally:
         if robot.poll() is None:
             robot.terminate()
-        robot.wait()
+        try:
+            robot.wait(timeout=_LETTING_GO_S)
+        except subprocess.TimeoutExpired:
+            robot.kill()
+            robot.wait()
 
 
 def _play(
@@ -263,23 +277,35 @@ def _play(
 
 def _why_stopped(run: RunLog, robot: subprocess.Popen[bytes]) -> str:
     reason = next((str(end["reason"]) for end in run.of_type("end")), "it just ended")
-    if robot.poll() not in {None, 0}:
+    code = robot.poll()
+    if code is not None and code < 0:
+        reason = f"the robot was ended ({signal.Signals(-code).name})"
+    elif code:
         reason = "the robot could not go on; it said why above"
     return f"the session with injected keys was stopped: {reason}"
 
 
-def injection_figures(session: InjectedSession, robot_log: Path, run: RunLog) -> InjectionFigures:
-    """Hold the robot's account against the log."""
+def injection_figures(
+    session: InjectedSession, robot_log: Path, run: RunLog, repeating_keys: Collection[str]
+) -> InjectionFigures:
+    """Hold the robot's account against the log.
+
+    Parameters
+    ----------
+    repeating_keys : collection of str
+        The keys that the X server repeats when they are held, if it repeats any.
+    """
     found = compare(robot_log, run)
     trials = {int(trial["trial_index"]): trial for trial in run.of_type("trial")}
     taps = []
     for hold_s in HOLDS_S:
         of_length = [i for i, own_s in session.holds_s.items() if own_s == hold_s]
         if of_length:
-            answered = sum(trials[i]["rt_s"] is not None for i in of_length if i in trials)
-            taps.append(TapFigures(hold_s, len(of_length), answered))
+            rts_s = [trials[i]["rt_s"] for i in of_length if i in trials]
+            n_answered = sum(rt_s is not None and rt_s >= 0 for rt_s in rts_s)
+            taps.append(TapFigures(hold_s, len(of_length), n_answered))
     lines = robot_log.read_text(encoding="utf-8").splitlines()
-    held_s = _long_holds(map(json.loads, lines), session.held_s - _LATE_S)
+    held = _long_holds(map(json.loads, lines), session.held_s - _LATE_S)
     return InjectionFigures(
         game=session.study.game.name,
         n_injected=found.n_injected,
@@ -288,14 +314,14 @@ def injection_figures(session: InjectedSession, robot_log: Path, run: RunLog) ->
         n_invented=found.n_invented,
         n_misattributed=found.n_misattributed,
         taps=tuple(taps),
-        held_s=held_s,
-        n_repeats_logged=_presses_while_down(run),
+        held_s=tuple(held_s for key, held_s in held if key in repeating_keys),
+        n_repeats_logged=presses_beyond(robot_log, run, (key for key, _ in held)),
         rt_error_s=found.rt_error_s,
     )
 
 
-def _long_holds(did: Iterator[dict[str, Any]], at_least_s: float) -> tuple[float, ...]:
-    """Return how long keys were down, of those that were held until they repeat."""
+def _long_holds(did: Iterable[dict[str, Any]], at_least_s: float) -> list[tuple[str, float]]:
+    """Return which keys were down until they repeat, and how long."""
     down: dict[str, float] = {}
     found = []
     for record in did:
@@ -304,17 +330,5 @@ def _long_holds(did: Iterator[dict[str, Any]], at_least_s: float) -> tuple[float
         elif record["what"] == "release":
             held_s = record["t_s"] - down.pop(record["key"])
             if held_s >= at_least_s:
-                found.append(held_s)
-    return tuple(found)
-
-
-def _presses_while_down(run: RunLog) -> int:
-    down: set[str] = set()
-    n_again = 0
-    for event in sorted(logged_events(run), key=lambda e: float(e["t_s"])):
-        if event["kind"] == "press":
-            n_again += event["key"] in down
-            down.add(event["key"])
-        else:
-            down.discard(event["key"])
-    return n_again
+                found.append((record["key"], held_s))
+    return found

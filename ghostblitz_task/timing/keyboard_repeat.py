@@ -1,21 +1,23 @@
-"""When the X server repeats a key that is held."""
+"""Whether and when the X server repeats a key that is held."""
 
 from __future__ import annotations
 
 import ctypes
 import ctypes.util
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 from ghostblitz_task.timing.measured import RepeatFigures
 
-__all__ = ["key_repeat"]
+__all__ = ["key_repeat", "keys_that_repeat"]
 
 # "The device that the core keyboard is", in the X Keyboard extension's library.
 _CORE_KEYBOARD = 0x0100
 
 
 def key_repeat() -> RepeatFigures | str:
-    """Ask the X server of this session for its repeat rate, or say why it cannot be known.
+    """Ask the X server of this session how it repeats keys, or say why it cannot be known.
 
     python-xlib does not speak the X Keyboard extension, so that X's own library is asked.
     """
@@ -43,6 +45,26 @@ def key_repeat() -> RepeatFigures | str:
             display, _CORE_KEYBOARD, ctypes.byref(delay_ms), ctypes.byref(interval_ms)
         ):
             return "the X server does not say when it repeats keys"
-        return RepeatFigures(delay_ms.value / 1000, interval_ms.value / 1000)
     finally:
         x11.XCloseDisplay(display)
+    is_on = bool(_keyboard_control().global_auto_repeat)
+    return RepeatFigures(delay_ms.value / 1000, interval_ms.value / 1000, is_on=is_on)
+
+
+def keys_that_repeat(codes: Iterable[int]) -> set[int]:
+    """Return the codes of those keys that the X server repeats one by one, where it repeats any.
+
+    Each key has a switch of its own beside the one for all of them (``xset -r 39``).
+    """
+    repeats = _keyboard_control().auto_repeats
+    return {code for code in codes if repeats[code // 8] >> code % 8 & 1}
+
+
+def _keyboard_control() -> Any:
+    from Xlib.display import Display  # late: it is there on Linux only
+
+    server = Display()
+    try:
+        return server.get_keyboard_control()
+    finally:
+        server.close()

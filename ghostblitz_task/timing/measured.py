@@ -63,6 +63,7 @@ class FlipFigures:
         The rate that the session goes by, measured as the window opened.
     refresh_hz : float
         Frames per second over the whole run; a longer interval counts as the frames it took.
+        Where software paces the flips, flips per second.
     median_s, sd_s, longest_s : float
         Of all intervals.
     jitter_s : float or None
@@ -183,10 +184,13 @@ class RepeatFigures:
     ----------
     delay_s, interval_s : float
         When it begins to repeat, and how often it then does.
+    is_on : bool
+        Whether it repeats at all; the other two are only set, if not.
     """
 
     delay_s: float
     interval_s: float
+    is_on: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +204,7 @@ class TapFigures:
     n_taps : int
         Cards that were answered by one.
     n_answered : int
-        Of these, the trials with an RT.
+        Of these, the trials with an RT from the card on; an earlier press answered no card.
     """
 
     hold_s: float
@@ -221,13 +225,14 @@ class InjectionFigures:
     n_lost, n_invented : int
         Those that only the robot, or only the log, has.
     n_misattributed : int
-        Trials whose RT is more than half a second from the robot's own.
+        Trials that have another trial's key events or lack their own, or whose RT is not that
+        of the robot's press (see `ghostblitz_task.robot.comparing.Comparison`).
     taps : tuple of TapFigures
         By their length.
     held_s : tuple of float
-        How long keys were held that were to repeat.
+        How long keys were held that were to repeat, and that the X server does not except.
     n_repeats_logged : int
-        Presses that the log has of a key while it was held.
+        Presses that the log has of the held keys, beyond those that the robot sent.
     rt_error_s : tuple of float
         Logged RT minus the robot's own, from the picture it saw to the press it sent.
     """

@@ -76,7 +76,11 @@ def measure_flips(
         began_s = time.perf_counter()
         apparatus.events()
         polls_s.append(time.perf_counter() - began_s)
-    flips = flip_figures(flips_s, expected_hz=apparatus.refresh_hz)
+    flips = flip_figures(
+        flips_s,
+        expected_hz=apparatus.refresh_hz,
+        paced_by_software=apparatus.describe().get("pacing") == "software",
+    )
     return flips, PollFigures(spread_of(polls_s))
 
 

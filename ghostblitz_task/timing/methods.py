@@ -63,10 +63,15 @@ def _system(apparatus: Mapping[str, Any]) -> str:
 
 def _flips(measured: Measured, started_utc: str) -> Iterator[str]:
     flips = measured.flips
+    counted = (
+        "flips divided by time"
+        if measured.apparatus.get("pacing") == "software"
+        else "an interval counts as the frames it took"
+    )
     yield (
         f"In a self-test of the machine on {started_utc[:10]}, with the study's own pictures and "
         f"settings, {flips.n_intervals:,} intervals between flips over {flips.duration_s:.0f} s "
-        f"came at {flips.refresh_hz:.2f} Hz (an interval counts as the frames it took) with an SD "
+        f"came at {flips.refresh_hz:.2f} Hz ({counted}) with an SD "
         f"of {ms(flips.sd_s, 2)}; "
         f"{flips.n_dropped:,} of them were longer than 1.5 frames, the longest "
         f"{ms(flips.longest_s, 1)}."
@@ -115,8 +120,8 @@ def _injected(injection: InjectionFigures) -> Iterator[str]:
         "all were in the log, none twice and none in another trial"
         if not (injection.n_lost or injection.n_invented or injection.n_misattributed)
         else f"{injection.n_lost} were lost, {injection.n_invented} were in the log only, and "
-        f"in {injection.n_misattributed} trials the RT was off by more than half a second, as "
-        "another trial's press would be"
+        f"in {injection.n_misattributed} trials the log had another trial's events, lacked some "
+        "of its own, or gave an RT that was not that of its press"
     )
     unanswered = sum(tap.n_taps - tap.n_answered for tap in injection.taps)
     kept += f"; {unanswered} taps answered no card" if unanswered else ""

@@ -9,19 +9,23 @@ import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, get_args
 
 from ghostblitz_task.apparatus_settings import ApparatusSettings
 from ghostblitz_task.errors import DatasetError, LogError
+from ghostblitz_task.timing.judging import NOT_MEASURED, Verdict
 from ghostblitz_task.timing.machine import machine_fingerprint
 
 __all__ = [
     "FORMAT",
     "FORMAT_VERSION",
     "TIMING_FOLDER",
+    "VERDICTS",
     "Quote",
     "find_self_test",
+    "is_rate",
     "read_record",
     "self_test_files",
     "timing_folder",
@@ -30,9 +34,12 @@ __all__ = [
 
 FORMAT, FORMAT_VERSION = "ghostblitz-timing", 1
 TIMING_FOLDER = "timing"
+VERDICTS: tuple[str, ...] = get_args(Verdict)
 _MOST_IN_A_SECOND = 100
 # A rate that differs by more is another mode of the screen; measured ones differ by far less.
 _SAME_RATE = 0.005
+# No flips are as frequent as this, drawn or not.
+_MOST_HZ = 1e6
 # What a record must have to be quoted or reported, and of what kind.
 _NEEDED: Mapping[str, type] = {
     "started_utc": str,
@@ -46,6 +53,7 @@ _NEEDED: Mapping[str, type] = {
     "verdict": str,
     "methods": str,
 }
+_CHECK_TEXTS = ("name", "verdict", "value", "reason", "advice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,24 +178,68 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def _parsed(path: Path, data: bytes) -> dict[str, Any]:
+    record = _from_json(path, data)
+    for name, kind in _NEEDED.items():
+        if not isinstance(record.get(name), kind):
+            raise DatasetError(f"{path}: {name} is missing, or of another kind")
+    rates = {
+        "measured.flips.refresh_hz": _refresh_hz(record),
+        "apparatus.refresh_hz": record["apparatus"].get("refresh_hz"),
+    }
+    for name, rate in rates.items():
+        if not is_rate(rate):
+            raise DatasetError(f"{path}: {name} is missing, or no rate")
     try:
-        record = json.loads(data.decode("utf-8"))
+        datetime.fromisoformat(record["started_utc"])
+    except ValueError as error:
+        raise DatasetError(f"{path}: started_utc is no time ({error})") from error
+    if record["verdict"] not in VERDICTS:
+        raise DatasetError(f"{path}: verdict is none of {', '.join(VERDICTS)}")
+    for number, check in enumerate(record["checks"], start=1):
+        _refuse_damaged(check, f"{path}: check {number} of {len(record['checks'])}")
+    return record
+
+
+def _from_json(path: Path, data: bytes) -> dict[str, Any]:
+    """Return what stands in a file that says that it is a record of a version that we know."""
+    try:
+        record = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+        # Half of a surrogate pair can be read, but not written into a log or on a page.
+        json.dumps(record, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
         raise DatasetError(f"{path} is no record of a self-test: {error}") from error
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise DatasetError(f"{path} is no record of a self-test: it does not say {FORMAT}")
     version = record.get("format_version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise DatasetError(f"{path}: format_version is missing, or no whole number from 1")
+    if version > FORMAT_VERSION:
         raise DatasetError(
             f"{path}: format version {version}, but this program reads up to {FORMAT_VERSION}; "
             "use a newer ghostblitz"
         )
-    for name, kind in _NEEDED.items():
-        if not isinstance(record.get(name), kind):
-            raise DatasetError(f"{path}: {name} is missing, or of another kind")
-    if not isinstance(_refresh_hz(record), (int, float)):
-        raise DatasetError(f"{path}: measured.flips.refresh_hz is missing")
     return record
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def _refuse_damaged(check: Any, where: str) -> None:
+    if not isinstance(check, dict):
+        raise DatasetError(f"{where} is no table")
+    for name in _CHECK_TEXTS:
+        if not isinstance(check.get(name), str):
+            raise DatasetError(f"{where}: its {name} is missing, or no text")
+    if check["verdict"] not in (*VERDICTS, NOT_MEASURED):
+        raise DatasetError(f"{where}: its verdict is none of {', '.join(VERDICTS)}")
+
+
+def is_rate(value: object) -> bool:
+    """Return whether this is a number of flips per second."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return 0 < value < _MOST_HZ  # Not for NaN, and no whole number overflows.
 
 
 def _refresh_hz(record: Mapping[str, Any]) -> Any:

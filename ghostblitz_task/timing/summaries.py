@@ -34,7 +34,9 @@ def spread_of(times_s: Sequence[float] | Times) -> Spread:
     return Spread(len(values), float(median), float(p95), float(values.max()))
 
 
-def flip_figures(flips_s: Sequence[float], *, expected_hz: float) -> FlipFigures:
+def flip_figures(
+    flips_s: Sequence[float], *, expected_hz: float, paced_by_software: bool = False
+) -> FlipFigures:
     """Return what the times of flips come to.
 
     Parameters
@@ -43,6 +45,9 @@ def flip_figures(flips_s: Sequence[float], *, expected_hz: float) -> FlipFigures
         When each flip came, rising.
     expected_hz : float
         The rate that dropped frames are counted by.
+    paced_by_software : bool
+        Whether flips do not wait for a screen. Then there are no refreshes to count, and a flip
+        after a late one comes early to catch up: the rate is flips by time.
 
     Raises
     ------
@@ -56,30 +61,36 @@ def flip_figures(flips_s: Sequence[float], *, expected_hz: float) -> FlipFigures
     frame_s = float(np.median(intervals))
     kept = intervals[intervals <= DROPPED / expected_hz]
     edges, counts = _histogram(intervals, frame_s)
+    counted_s = None if paced_by_software else frame_s
     return FlipFigures(
         n_intervals=len(intervals),
         duration_s=float(times[-1] - times[0]),
         expected_hz=expected_hz,
-        refresh_hz=_rate_hz(intervals, frame_s),
+        refresh_hz=_rate_hz(intervals, counted_s),
         median_s=frame_s,
         sd_s=float(intervals.std(ddof=1)),
         jitter_s=float(kept.std(ddof=1)) if len(kept) > 1 else None,
         longest_s=float(intervals.max()),
         n_dropped=len(intervals) - len(kept),
-        stretches_hz=_stretches(times, frame_s),
+        stretches_hz=_stretches(times, counted_s),
         seconds=_seconds(times),
         histogram_edges_s=edges,
         histogram_counts=counts,
     )
 
 
-def _rate_hz(intervals: Times, frame_s: float) -> float:
-    """Return frames per second, where a longer interval counts as the frames it took."""
+def _rate_hz(intervals: Times, frame_s: float | None) -> float:
+    """Return frames per second, where a longer interval counts as the frames it took.
+
+    Without a frame, flips per second.
+    """
+    if frame_s is None:
+        return float(len(intervals) / intervals.sum())
     n_frames = np.maximum(np.round(intervals / frame_s), 1.0)
     return float(n_frames.sum() / intervals.sum())
 
 
-def _stretches(times: Times, frame_s: float) -> tuple[float, ...]:
+def _stretches(times: Times, frame_s: float | None) -> tuple[float, ...]:
     duration_s = float(times[-1] - times[0])
     n_stretches = min(max(int(duration_s), 1), _N_STRETCHES, len(times) - 1)
     parts = np.array_split(np.diff(times), n_stretches)

@@ -151,6 +151,31 @@ def test_one_participant_has_no_error_of_measurement_and_says_why():
     assert result.note == "1 participant with 2 sessions; both must be two at least"
 
 
+def test_two_participants_have_no_intraclass_correlation_and_say_why():
+    for one in by_type([[1.0, 2.0], [3.0, 3.5]]).values():
+        figures = [one.icc, one.low, one.high, one.f, one.df_1, one.df_2, one.p]
+        assert np.isnan(figures).all()
+        assert one.note == (
+            "2 participants with 2 sessions; there must be three participants and two sessions at "
+            "least"
+        )
+    assert np.isfinite(by_type([[1.0, 2.0], [3.0, 3.5], [2.0, 2.2]])["ICC1"].icc)
+
+
+def test_a_bound_on_the_wrong_side_of_the_coefficient_is_missing_and_says_why():
+    rng = np.random.default_rng(12)
+    n_blank = 0
+    for _ in range(400):
+        n, k = int(rng.integers(3, 6)), int(rng.integers(2, 4))
+        for one in by_type(drawn(rng, n, k, person_sd=0.3, session_sd=rng.uniform(0, 4))).values():
+            assert not one.low > one.icc
+            assert not one.high < one.icc
+            blank = np.isnan(one.low) != np.isnan(one.high)
+            n_blank += blank
+            assert not blank or "bound" in one.note
+    assert n_blank
+
+
 @pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say():
     rng = np.random.default_rng(7)

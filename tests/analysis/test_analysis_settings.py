@@ -23,6 +23,15 @@ STEPS = [
 ]
 SD = '[[exclusions]]\nstep = "sd"\n'
 CONTRAST = '[[contrasts]]\nname = "rule"\nlevel = "exclusion"\nreference = "direct"\n'
+OTHER = CONTRAST.replace('name = "rule"', 'name = "other"')
+REVERSED = '[[contrasts]]\nname = "reversed"\nlevel = "direct"\nreference = "exclusion"\n'
+CROSSED = 'within = { block_kind = "mixed" }\nagainst = { block_kind = "pure" }\n'
+CROSSED_BACK = 'within = { block_kind = "pure" }\nagainst = { block_kind = "mixed" }\n'
+#: The interaction of CONTRAST + CROSSED, said the other way round.
+OF_KIND = (
+    '[[contrasts]]\nname = "kind"\nof = "block_kind"\nlevel = "mixed"\nreference = "pure"\n'
+    'within = { rule = "exclusion" }\nagainst = { rule = "direct" }\n'
+)
 
 
 def load(tmp_path, text):
@@ -95,6 +104,25 @@ def test_everything_can_be_stated(tmp_path):
         ("alpha = 5\n", r"alpha: .*less than 0\.5"),
         ("[models]\nrt = [\"logrt\"]\n", r"models\.rt\.0: .*'logrt'"),
         ("[reliability]\nn_split = 5\n", r"reliability\.n_split is not a setting; did you mean n_splits\?"),
+        ("[bounds]\nmax_rt_s = inf\n", r"bounds: max_rt_s must be a finite number, but it is inf"),
+        ("[bounds]\nmax_rt_s = nan\n", r"bounds\.max_rt_s: .*greater than 0, but it is nan"),
+        ("[bounds]\nmin_rt_s = nan\n", r"bounds\.min_rt_s: .*finite number"),
+        (SD + "n_sd = inf\n", r"exclusions\.0\.n_sd: .*finite number"),
+        ('[[exclusions]]\nstep = "mad"\nn_mad = inf\n', r"exclusions\.0\.n_mad: .*finite number"),
+        ("bayes_r_scale = inf\n", r"bayes_r_scale: .*finite number"),
+        ("confidence = 0.99999\n", r"confidence: .*less than or equal to 0\.9999"),
+        ("reliability.n_splits = 100_001\n", r"reliability\.n_splits: .*less than or equal to 100000"),
+        ("phases = []\n", r"phases: .*at least 1 item"),
+        ('phases = ["test", "test"]\n', r"phases: 'test' stands there twice; name it once"),
+        ('cells = ["rule", "mode", "rule"]\n', r"cells: 'rule' stands there twice"),
+        ('measures = ["p_correct", "p_correct"]\n', r"measures: 'p_correct' stands there twice"),
+        ('models.rt = ["log_rt", "log_rt"]\n', r"models\.rt: 'log_rt' stands there twice"),
+        ('models.errors = ["gee", "gee"]\n', r"models\.errors: 'gee' stands there twice"),
+        (CONTRAST + CONTRAST.replace('"exclusion"', '"mirror"'), r"contrasts: two are named 'rule'; give each a name of its own"),
+        (CONTRAST + OTHER, r"contrasts: 'rule' and 'other' are the same comparison; leave one out"),
+        (CONTRAST + REVERSED, r"contrasts: 'rule' and 'reversed' are the same comparison, one the other's reverse"),
+        (CONTRAST + CROSSED + OTHER + CROSSED_BACK, r"contrasts: 'rule' and 'other' .* one the other's reverse"),
+        (CONTRAST + CROSSED + OF_KIND, r"contrasts: 'rule' and 'kind' are the same comparison; leave one out"),
         ("[bounds]\nmin_rt_s = 3\nmax_rt_s = 2\n", r"bounds: min_rt_s must be below max_rt_s"),
     ],
 )  # fmt: skip
@@ -103,6 +131,14 @@ def test_fault_is_said_in_one_line_with_its_place(tmp_path, text, message):
         load(tmp_path, text)
     assert "analysis.toml: " in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_contrasts_that_differ_in_their_cells_are_all_taken(tmp_path):
+    in_pure = OTHER + 'within = { block_kind = "pure" }\n'
+    text = CONTRAST + in_pure + OF_KIND
+    assert [contrast.name for contrast in load(tmp_path, text).contrasts] == [
+        "rule", "other", "kind",
+    ]  # fmt: skip
 
 
 def test_hash_is_of_the_settings_not_of_the_file(tmp_path):

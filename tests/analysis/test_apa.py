@@ -17,7 +17,8 @@ from ghostblitz_analysis.apa import (
     t_apa,
     z_apa,
 )
-from ghostblitz_analysis.wording import signed, signed_interval, with_minus
+from ghostblitz_analysis.table_columns import bounds, numeral
+from ghostblitz_analysis.wording import number, signed, signed_interval, with_minus
 
 
 @pytest.mark.parametrize(
@@ -81,6 +82,25 @@ def test_only_hyphens_before_numbers_become_minus_signs():
     assert signed(-2.5, 1) == "−2.5"
     assert signed_interval(-1, 2, 0) == "[−1, 2]"
     assert points_apa(-0.0281) == "−2.8"
+
+
+@pytest.mark.parametrize("value", [-0.004, -0.0, 0.0, 0.004, -1e-300])
+def test_what_rounds_to_zero_has_no_sign(value):
+    assert number(value, 2) == "0.00"
+    assert signed(value, 1) == "0.0"
+    assert signed(value * 100, 0) == "0"
+    assert signed_interval(value, 1, 2) == "[0.00, 1.00]"
+    assert r_apa(value) == ".00"
+    assert proportion_interval(value, 0.5, 2) == "[.00, .50]"
+    assert points_apa(value / 10) == "0.0"
+    assert t_apa(value, 9) == "t(9) = 0.00"
+    assert numeral("x", "x", 2)[1]({"x": value}) == "0.00"
+    assert bounds("x", "x", "CI", 2)[1]({"x": value}) == "[0.00, 0.00]"
+
+
+def test_what_does_not_round_to_zero_keeps_its_sign():
+    assert [signed(x, 2) for x in (-0.005, -0.0049, 0.005)] == ["−0.01", "0.00", "0.01"]
+    assert r_apa(-0.006) == "−.01"
 
 
 def test_a_bayes_factor_in_words_gives_its_first_half():

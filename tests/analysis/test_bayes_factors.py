@@ -104,3 +104,11 @@ def test_beyond_floating_point_there_is_only_the_log():
 )
 def test_both_directions_stand_in_the_text(bf10, text):
     assert bayes_factor_text(float(np.log(bf10))) == text
+
+
+@pytest.mark.parametrize("r_scale", [1e-300, 1e-5, 1e5, 1e300])
+def test_no_width_of_the_prior_overflows(r_scale):
+    found = jzs_log_bf10(3.0, n=20, r_scale=r_scale)
+    assert np.isfinite(found)
+    # A prior on nothing but 0 decides nothing; one without limits speaks for 0.
+    assert found == pytest.approx(0, abs=1e-3) if r_scale < 1 else found < 0

@@ -129,6 +129,27 @@ def test_accuracy_over_participants_has_intervals_within_0_and_1():
     assert group["sd_p_correct"].iloc[0] == pytest.approx(each.std(ddof=1))
 
 
+def test_a_difference_that_all_participants_share_is_not_known_for_certain():
+    rts = np.arange(1, 11) / 10
+    tables = [
+        table_of(rts, right, person=person, rule=rule)
+        for person in ("a", "b", "c")
+        for rule, right in (("direct", True), ("exclusion", rts > 0.15))
+    ]
+    caf = conditional_accuracy(pd.concat(tables), factors=RULE)
+    differences = accuracy_differences(caf, of="rule", reference="direct", factors=RULE)
+    group = group_accuracy_differences(differences, of="rule", factors=RULE)
+    assert group["p_difference"].tolist() == pytest.approx([-0.5, 0, 0, 0, 0])
+    assert group[["p_difference_low", "p_difference_high"]].isna().all(axis=None)
+    assert set(group["note"]) == {
+        "all participants have the same value, so neither interval nor test"
+    }
+    alone = group_accuracy_differences(
+        differences[differences["participant_id"] == "a"], of="rule", factors=RULE
+    )
+    assert set(alone["note"]) == {"one participant, so no interval"}
+
+
 def test_empty_tables_give_empty_tables():
     caf = conditional_accuracy(table_of([0.5], True).iloc[:0], factors=RULE)
     assert caf.empty

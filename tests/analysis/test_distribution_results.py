@@ -93,6 +93,15 @@ def test_trims_among_right_answers_do_not_cut_conditional_accuracy(make_trials, 
     assert answered(flagged).tolist() == [True, True]
 
 
+def test_answers_after_errors_count_for_conditional_accuracy_whether_right_or_wrong(make_trials):
+    kinds = ["rule_confusion", None, "rule_confusion", "rule_confusion", None, None]
+    trials = make_trials([{"error_kind": kind} for kind in kinds])
+    settings = AnalysisSettings.model_validate({"exclusions": [{"step": "after_error"}]})
+    flagged = flag_exclusions(trials, settings)
+    assert flagged["exclude_after_error"].tolist() == [False, True, False, False, True, False]
+    assert answered(flagged).all()
+
+
 def test_rules_are_compared_with_direct_and_who_lacks_one_is_named(make_trials):
     rows = [
         {"participant_id": p, "rule": rule, "rt_s": rt + 0.4 * (rule == "exclusion")}

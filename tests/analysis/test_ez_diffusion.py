@@ -229,6 +229,17 @@ def test_errors_outside_the_bounds_are_not_compared(make_trials):
     assert row["error_rt_p"] is pd.NA
 
 
+def test_trimming_of_correct_rts_does_not_make_errors_slower(make_trials):
+    rts = [*RTS, *RTS, 5.0]
+    rows = [{"rt_s": rt} for rt in rts]
+    rows += [{"rt_s": rt, "error_kind": "shape_capture"} for rt in rts]
+    settings = AnalysisSettings.model_validate({"exclusions": [{"step": "sd"}, {"step": "mad"}]})
+    row = cells_of(make_trials(rows), settings).iloc[0]
+    assert row["n_rt"] < row["n_error_rt"] == len(rts)
+    assert row["error_rt_ratio"] == pytest.approx(1, rel=1e-12)
+    assert row["error_rt_p"] == pytest.approx(1)
+
+
 def test_favoured_answers_are_checked(make_trials):
     factors = {"ghost": 1.0, "chair": 1.1, "book": 2.0}
     rows = [{"rt_s": f * rt, "answer": item} for item, f in factors.items() for rt in RTS]

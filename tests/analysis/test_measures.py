@@ -140,6 +140,34 @@ def test_a_data_set_without_test_trials_is_refused(make_trials):
         cell_factors(flagged, DEFAULTS)
 
 
+def test_limits_that_take_every_participant_out_are_named(make_trials):
+    limits = [
+        {"step": "participants", "min_p_correct": 0.9},
+        {"step": "participants", "max_p_no_response": 0.2},
+    ]
+    settings = AnalysisSettings.model_validate({"exclusions": limits})
+    rows = [{"participant_id": p, "error_kind": "shape_capture"} for p in "ab"]
+    rows += [{"participant_id": "c"}] * 9 + [{"participant_id": "c", "error_kind": "late"}]
+    rows += [{"participant_id": "d", "phase": "practice"}]
+    one = flag_exclusions(make_trials(rows[:2]), settings)
+    with pytest.raises(
+        DatasetError, match=r"took out all 2 participants \(exclude_participant: 2\)"
+    ):
+        cell_factors(one, settings)
+    strict = settings.model_copy(update={"exclusions": settings.exclusions[:1] * 2})
+    late = AnalysisSettings.model_validate(
+        {"exclusions": [limits[0], {"step": "participants", "max_p_no_response": 0.05}]}
+    )
+    both = flag_exclusions(make_trials(rows), late)
+    with pytest.raises(
+        DatasetError,
+        match=r"took out all 3 participants \(exclude_participant: 2, exclude_participant_2: 1\)"
+        r".*loosen the limits",
+    ):
+        cell_factors(both, late)
+    assert cell_factors(flag_exclusions(make_trials(rows), strict), strict) == ("rule",)
+
+
 def test_a_factor_that_is_missing_in_some_trials_is_refused(make_trials):
     rows = [{"block_kind": "pure"}, {"block_kind": "mixed"}, {"block_kind": None}]
     flagged = flag_exclusions(make_trials(rows), DEFAULTS)

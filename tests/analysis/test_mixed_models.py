@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
 from ghostblitz_analysis.exclusions import flag_exclusions
 from ghostblitz_analysis.regression import build_design, fit_rt_model, fit_rt_models, rt_rows
@@ -127,6 +129,33 @@ def test_an_optimiser_that_stops_early_is_told(balanced):
     assert "lbfgs" not in OPTIMISERS
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("correlated", [True, False])
+def test_the_optimum_is_found_at_the_edge(seed, correlated):
+    """Slopes are a share of intercepts, or intercepts are the same: a variance or 1 - r is 0."""
+    rng = np.random.default_rng(seed)
+    group, x = np.repeat(np.arange(12), 20), np.tile(np.repeat([0.0, 1.0], 10), 12)
+    differ = rng.normal(0, 0.3, 12)
+    of_rule = -0.5 * differ if correlated else differ
+    y = correlated * differ[group] + of_rule[group] * x + rng.normal(0, 0.2, 240)
+    if not correlated:
+        # Means at x = 0 spread less than chance has them.
+        y -= np.where(x == 0, np.bincount(group, y * (x == 0))[group] / 10, 0.0)
+    fixed = np.column_stack([np.ones(240), x])
+    fit = fit_single_factor(y, fixed, random=(0, 1), group=group, correlated=correlated)
+    assert fit.converged
+    products = grouped_products(y, fixed, fixed, group)
+    best = -2 * fit.loglik
+    for sd in np.linspace(0, 3, 13):
+        for share in np.linspace(-2, 2, 17):
+            factor = (
+                np.array([[sd, 0.0], [share * sd, 0.0]])
+                if correlated
+                else np.diag([sd / 10, abs(share)])
+            )
+            assert profile_at(factor, products).criterion > best - 1e-6
+
+
 def test_no_variance_between_participants_is_singular_and_told(draw_trials):
     trials = draw_trials(
         np.random.default_rng(7), n_participants=8, n_per_cell=30, person_sd=0.0, effect_sd=0.0
@@ -167,7 +196,92 @@ def test_a_rule_effect_without_spread_falls_back_to_intercepts_with_the_reason(d
     assert structures == ["intercepts", "slopes", "slopes_uncorrelated"]
     assert [fit.selected for fit in fits] == [True, False, False]
     assert "this model is the one to read" in fits[0].note
+    assert "where participants differ in the effect of rule all the same" in fits[0].note
+    assert "too liberal" in fits[0].note
     assert fits[2].singular
+
+
+def without_differences_of_targets(trials):
+    """Give each target as many trials of each person and rule, and the same mean log RT in both."""
+    log_rt = np.log(trials["rt_s"].astype(float))
+    order = trials.groupby(["participant_id", "rule"]).cumcount()
+    target = np.array(TARGETS)[order % len(TARGETS)]
+    cell = [trials["rule"], target]
+    centred = log_rt - log_rt.groupby(cell).transform("mean")
+    centred += log_rt.groupby(trials["rule"]).transform("mean")
+    return trials.assign(target=target, rt_s=np.exp(centred).astype("Float64")).astype(
+        {"target": "string"}
+    )
+
+
+@pytest.mark.parametrize("outcome", ["log_rt", "inverse_rt"])
+def test_slopes_are_kept_where_only_targets_do_not_differ(draw_trials, outcome):
+    rng = np.random.default_rng(12)
+    trials = draw_trials(rng, n_participants=15, n_per_cell=20, effect_sd=0.3)
+    trials = without_differences_of_targets(trials)
+    first, chosen = fit_rt_models(rows_of(trials, items=True, outcome=outcome), confidence=0.95)
+    assert (first.selected, chosen.selected) == (False, True)
+    # The model with intercepts stays as it was asked for.
+    assert first.model.formula.endswith("(1 | participant_id) + (1 | target)")
+    assert first.n_items == 5
+    assert "no variance of (Intercept) over targets" in first.note
+    assert "read the model with slopes" in first.note
+    assert "too liberal" not in first.note
+    assert chosen.model.name == f"{outcome}_slopes"
+    assert chosen.model.formula.endswith("~ rule + (1 + rule | participant_id)")
+    assert not chosen.singular
+    assert chosen.n_items is None
+    assert "targets do not differ" in chosen.note
+    assert "their intercepts are left out" in chosen.note
+    assert {each.group for each in chosen.random} == {"participant_id", "residual"}
+    assert len(chosen.rows.y) == len(first.rows.y)
+    plain = fit_rt_model(rows_of(trials, outcome=outcome), structure="slopes", confidence=0.95)
+    assert chosen.effects == plain.effects
+    assert chosen.aic == plain.aic
+    assert chosen.aic < first.aic - 20
+
+
+def test_slopes_of_people_and_no_targets_give_the_paired_t_test(draw_trials):
+    """Trials are balanced, so the contrast of a mixed model with slopes is that of the means."""
+    rng = np.random.default_rng(12)
+    trials = draw_trials(rng, n_participants=15, n_per_cell=20, effect_sd=0.3)
+    trials = without_differences_of_targets(trials)
+    fits = fit_rt_models(rows_of(trials, items=True), confidence=0.95)
+    (chosen,) = [fit for fit in fits if fit.selected]
+    log_rt = np.log(trials["rt_s"].astype(float))
+    means = log_rt.groupby([trials["participant_id"], trials["rule"]]).mean().unstack()
+    paired = stats.ttest_rel(means["exclusion"], means["direct"])
+    assert chosen.effects[1].statistic == pytest.approx(paired.statistic, rel=1e-3)
+    assert chosen.effects[1].p == pytest.approx(paired.pvalue, rel=1e-2)
+
+
+def test_targets_that_differ_keep_their_intercepts(draw_trials):
+    rng = np.random.default_rng(13)
+    trials = with_targets(draw_trials(rng, n_participants=15, n_per_cell=20, effect_sd=0.3), rng)
+    shift = trials["target"].map(dict(zip(TARGETS, np.linspace(0.7, 1.4, 5), strict=True)))
+    trials = trials.assign(rt_s=(trials["rt_s"] * shift).astype("Float64"))
+    fits = fit_rt_models(rows_of(trials, items=True), confidence=0.95)
+    assert fits[1].selected
+    assert fits[1].model.formula.endswith("(1 + rule | participant_id) + (1 | target)")
+    assert fits[1].n_items == 5
+    assert "left out" not in fits[1].note
+
+
+def test_slopes_without_variance_of_intercepts_are_kept_uncorrelated(draw_trials):
+    """Participants differ in the effect only, so that no correlation with intercepts exists."""
+    rng = np.random.default_rng(21)
+    trials = draw_trials(rng, n_participants=15, n_per_cell=20, effect_sd=0.3, person_sd=0.0)
+    log_rt = np.log(trials["rt_s"].astype(float))
+    cell = log_rt.groupby([trials["participant_id"], trials["rule"]]).transform("mean")
+    of_rule = log_rt.groupby(trials["rule"]).transform("mean")
+    direct = (trials["rule"] == "direct").to_numpy(dtype=bool)
+    same = np.where(direct, log_rt - cell + of_rule, log_rt)
+    trials = trials.assign(rt_s=pd.array(np.exp(same), dtype="Float64"))
+    fits = fit_rt_models(rows_of(trials), confidence=0.95)
+    assert [fit.model.structure for fit in fits] == ["intercepts", "slopes", "slopes_uncorrelated"]
+    assert [fit.selected for fit in fits] == [False, False, True]
+    assert "no variance of (Intercept) over participants" in fits[2].note
+    assert fits[2].effects[1].df == pytest.approx(14, abs=2)
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -195,6 +309,7 @@ def test_one_rule_leaves_an_intercept_and_no_slopes(draw_trials):
     assert [effect.term.coded for effect in fit.effects] == ["(Intercept)"]
     assert fit.selected
     assert "one rule" in fit.note
+    assert "too liberal" not in fit.note
 
 
 def test_identical_rts_have_no_residual_to_model(draw_trials):
@@ -296,3 +411,21 @@ def test_intervals_cover_a_known_rule_effect(draw_trials):
         covered.append(effect.low <= 0.4 <= effect.high)
     assert np.mean(estimates) == pytest.approx(0.4, abs=4 * np.std(estimates) / 10)
     assert 0.885 <= np.mean(covered) < 1
+
+
+@pytest.mark.slow
+def test_without_an_effect_few_tests_are_significant_though_targets_do_not_differ(draw_trials):
+    """Over 60 studies at alpha = .05; of 60 tests at most 9 are significant in 99.8 % of runs."""
+    rng = np.random.default_rng(20261201)
+    significant, structures, at_zero = 0, [], 0
+    for _ in range(60):
+        trials = draw_trials(rng, n_participants=16, n_per_cell=20, effect_log=0.0, effect_sd=0.15)
+        rows = rows_of(with_targets(trials, rng), items=True)
+        fits = fit_rt_models(rows, confidence=0.95)
+        (chosen,) = [fit for fit in fits if fit.selected]
+        significant += chosen.effects[1].p < 0.05
+        structures.append(chosen.model.structure)
+        at_zero += "over targets" in fits[0].note
+    assert at_zero > 10
+    assert significant <= stats.binom.ppf(0.999, 60, 0.05)
+    assert structures.count("intercepts") < 6

@@ -9,7 +9,12 @@ import pytest
 from scipy import stats
 
 from ghostblitz_analysis import results
-from ghostblitz_analysis.intervals import cousineau_morey, mean_interval
+from ghostblitz_analysis.intervals import (
+    cousineau_morey,
+    exponentiated,
+    mean_interval,
+    of_proportions,
+)
 from ghostblitz_analysis.measures import chance_shares
 from ghostblitz_analysis.models import error_totals, group_cells, rule_contrasts
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
@@ -57,6 +62,55 @@ def test_equal_values_have_no_test_and_say_why():
     assert (result.low, result.high) == (result.mean, result.mean)
     assert np.isnan([result.t, result.dz, result.p]).all()
     assert "same value" in result.note
+
+
+def test_equal_proportions_are_not_known_for_certain():
+    equal = of_proportions(mean_interval([0.25] * 4, confidence=0.95))
+    assert (equal.mean, equal.n, equal.sd) == (0.25, 4, 0)
+    assert np.isnan([equal.low, equal.high, equal.t, equal.p, equal.dz]).all()
+    assert equal.note == "all participants have the same value, so neither interval nor test"
+    for values in ([0.25, 0.5], [0.25], []):
+        result = mean_interval(values, confidence=0.95)
+        assert repr(of_proportions(result)) == repr(result)
+
+
+def test_exponentials_of_an_interval_are_its_bounds_as_ratios():
+    found = exponentiated(0.5, -1.0, 2.0)
+    assert (found.mean, found.low, found.high) == pytest.approx(np.exp([0.5, -1.0, 2.0]))
+    assert found.note == ""
+    one = exponentiated(0.5, np.nan, np.nan)
+    assert one.mean == pytest.approx(np.exp(0.5))
+    assert np.isnan([one.low, one.high]).all()
+    assert one.note == ""
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 800.0), (-800.0, 1.0), (-800.0, 800.0)])
+def test_an_interval_whose_exponential_no_number_holds_is_missing_and_says_why(low, high):
+    found = exponentiated(0.5, low, high)
+    assert found.mean == pytest.approx(np.exp(0.5))
+    assert np.isnan([found.low, found.high]).all()
+    assert found.note == "the interval is too wide for floating-point numbers"
+    none = exponentiated(800.0, low, high)
+    assert np.isnan([none.mean, none.low, none.high]).all()
+
+
+def test_two_participants_at_the_highest_confidence_give_no_infinity(make_trials):
+    rts = {"a": (0.5, 0.9), "b": (1.0, 3.0)}
+    rows = [row for p, (d, e) in rts.items() for row in rows_of(p, "direct", [d] * 2)
+            + rows_of(p, "exclusion", [e] * 2)]  # fmt: skip
+    settings = WIDE.model_copy(update={"confidence": 0.9999})
+    results = analyze_trials(make_trials(rows), settings)
+    for table in (results.group_cells, results.contrasts):
+        numbers = table.select_dtypes("Float64").to_numpy("float64", na_value=np.nan)
+        assert not np.isinf(numbers).any()
+    assert results.contrasts["rt_ratio"].notna().all()
+    assert results.contrasts[["rt_ratio_low", "rt_ratio_high"]].isna().all(axis=None)
+    assert results.contrasts["note"].str.contains("too wide").all()
+    cells = results.group_cells
+    assert cells["geometric_mean_rt_s"].notna().all()
+    assert cells["geometric_mean_rt_high_s"].isna().all()
+    assert cells["geometric_mean_within_rt_s"].notna().all()
+    assert cells["note"].str.contains("too wide").all()
 
 
 def test_within_intervals_of_two_conditions_rest_on_the_differences_alone():

@@ -12,6 +12,7 @@ from ghostblitz_analysis.paper_sentences import (
     contrast_sentences,
     model_sentences,
     reliability_sentences,
+    score_name,
     sequence_sentences,
 )
 from ghostblitz_analysis.paper_tables import anova_tables, limits_table, model_parts, planned_tables
@@ -73,6 +74,61 @@ def test_a_contrast_without_test_says_why(human):
     assert said == (
         "Exclusion cards and direct cards cannot be compared in RT: no participant has both."
     )
+
+
+@pytest.mark.parametrize(
+    ("within", "mode", "opening"),
+    [
+        ('{"rule": "direct"}', None, "On direct cards, RT was longer for mixed blocks than "),
+        ('{"rule": "direct"}', "grab", "On direct cards in grab trials, RT was longer for mixed "),
+        (None, "shout", "In shout trials, RT was longer for mixed blocks than for pure blocks"),
+    ],
+)
+def test_a_contrast_within_a_rule_is_on_its_cards(human, within, mode, opening):
+    kinds = {"of": "block_kind", "level": "mixed", "reference": "pure"}
+    (said,) = contrast_sentences(with_contrasts(human, within=within, mode=mode, **kinds))
+    assert said.startswith(opening)
+    (said,) = contrast_sentences(
+        with_contrasts(human, within=within, mode=mode, estimate=None, **kinds)
+    )
+    assert said.startswith(opening.split(",")[0] + ", mixed blocks and pure blocks cannot be ")
+
+
+def test_a_contrast_of_two_rules_effects_is_on_the_cards_of_both(human):
+    changes = {"of": "block_kind", "level": "mixed", "reference": "pure"}
+    cards = {"within": '{"rule": "exclusion"}', "against": '{"rule": "direct"}'}
+    (said,) = contrast_sentences(with_contrasts(human, **changes, **cards))
+    assert said.startswith(
+        "The ratio of RT, mixed blocks against pure blocks, was larger on exclusion cards than on "
+        "direct cards, ratio of ratios"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "score", "levels", "name"),
+    [
+        ("contrast", "exclusion - direct, pure blocks", {"block_kind": "pure"}, ""),
+        ("contrast", "mixing cost on direct cards", {"rule": "direct"}, ""),
+        ("contrast", "cost", {"rule": "direct", "mode": "grab"}, ", direct cards in grab trials"),
+        (
+            "contrast", "cost, pure blocks", {"block_kind": "pure", "mode": "grab"},
+            " in grab trials",
+        ),
+        ("contrast", "cost of mirror-owl", {"rule": "mirror"}, ", mirror cards"),
+        ("rule_effect", "exclusion - direct", {"block_kind": "mixed"}, " in mixed blocks"),
+        ("mixing_cost", "mixed - pure", {"rule": "direct"}, ", direct cards"),
+        ("rule_effect", "exclusion - direct", {}, ""),
+    ],
+)  # fmt: skip
+def test_a_score_tells_each_level_once(kind, score, levels, name):
+    row = {"kind": kind, "score": score, "measure": "mean_log_rt", **levels}
+    assert score_name(row) == f"{score}{name} (mean log RT)"
+
+
+def test_the_score_of_a_cell_is_named_by_its_levels():
+    row = {"kind": "cell", "score": "direct, pure", "measure": "p_correct", "rule": "direct"}
+    assert score_name(row) == "direct cards (accuracy)"
+    assert score_name(row | {"block_kind": "pure"}) == "direct cards in pure blocks (accuracy)"
 
 
 def test_accuracy_and_mean_rt_have_their_units(human):

@@ -292,6 +292,44 @@ def test_equal_differences_have_no_test_and_equal_accuracies_no_interval():
     assert table["rank_biserial"].tolist() == [1, 1]
 
 
+def test_two_participants_at_the_highest_confidence_have_no_ratio_interval():
+    cells = cells_of({"rule": RULES}, np.array([[0.5, 1.0], [0.5, 2.0]]))
+    row = contrast_table(
+        cells, factors=("rule",), settings=settings_of(confidence=0.9999)
+    ).iloc[0]  # fmt: skip
+    assert row[["estimate", "estimate_low", "estimate_high", "ratio", "p"]].notna().all()
+    assert row[["ratio_low", "ratio_high"]].isna().all()
+    assert "too wide for floating-point numbers" in row["note"]
+
+
+@pytest.mark.parametrize(
+    ("contrast", "is_noted"),
+    [
+        ({"of": "mode", "level": "shout", "reference": "grab"}, True),
+        ({"level": "exclusion", "reference": "direct", "within": {"mode": "shout"},
+          "against": {"mode": "grab"}}, True),
+        ({"level": "exclusion", "reference": "direct"}, False),
+        ({"level": "exclusion", "reference": "direct", "within": {"mode": "shout"}}, False),
+    ],
+)  # fmt: skip
+def test_a_comparison_of_modes_says_that_rules_and_targets_differ_too(contrast, is_noted):
+    cells, _ = drawn(17, rule=RULES, mode=MODES)
+    stated = settings_of({"name": "stated", **contrast})
+    notes = contrast_table(cells, factors=("rule", "mode"), settings=stated)["note"]
+    confounded = notes.str.contains("rulebook of Grab Or Shout .* rule and target")
+    assert confounded.tolist() == [is_noted] * len(notes)
+
+
+def test_the_note_on_proportions_prefers_no_test():
+    cells, _ = drawn(18, rule=RULES)
+    settings = settings_of(measures=("p_correct",))
+    note = contrast_table(cells, factors=("rule",), settings=settings)["note"].iloc[0]
+    assert "approximate" in note
+    assert "random intercepts only" in note
+    assert "too liberal where people differ in the effect" in note
+    assert "better" not in note
+
+
 def test_no_difference_at_all_is_no_evidence_of_anything():
     cells = cells_of({"rule": RULES}, np.full((5, 2), 1.0))
     row = contrast_table(cells, factors=("rule",), settings=settings_of()).iloc[0]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from ghostblitz_analysis.exclusions import flag_exclusions
+from ghostblitz_analysis.exclusions import flag_exclusions, used_for_rt
 from ghostblitz_analysis.measures import cell_factors
-from ghostblitz_analysis.sequences import group_effects, participant_effects
+from ghostblitz_analysis.sequences import group_effects, participant_effects, sequence_results
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 
 SETTINGS = AnalysisSettings(bounds=BoundsSettings(min_rt_s=0, max_rt_s=1e6))
@@ -152,11 +153,67 @@ def test_without_errors_there_is_nothing_to_compare(make_trials):
     assert row[["difference_s", "p_error_difference"]].isna().all()
 
 
+def with_exclusions(exclusions, **others):
+    steps = [{"step": step} if isinstance(step, str) else step for step in exclusions]
+    table = {"exclusions": steps, "bounds": {"min_rt_s": 0, "max_rt_s": 1e6}}
+    return AnalysisSettings.model_validate(table | others)
+
+
+def slowing(trials, settings):
+    """Post-error measures, and then all other effects, of each participant."""
+    table = sequence_results(
+        flag_exclusions(trials, settings), factors=("rule",), settings=settings
+    ).tables["sequence_participant_effects"]
+    after_errors = table["effect"].str.startswith("post_error")
+    return tuple(table[rows].reset_index(drop=True) for rows in (after_errors, ~after_errors))
+
+
+def with_outliers(draw_trials):
+    rng = np.random.default_rng(5)
+    trials = draw_trials(rng, n_participants=6, n_per_cell=60, p_error=0.15)
+    far = rng.random(len(trials)) < 0.05
+    return trials.assign(rt_s=trials["rt_s"].where(~far, trials["rt_s"] * 6))
+
+
 def test_trials_after_errors_that_a_study_leaves_out_are_measured_here(make_trials):
-    flagged = flag_exclusions(played(make_trials), SETTINGS)
-    after_error = (~flagged["correct"]).shift(fill_value=False).to_numpy(dtype=bool)
-    left_out = flagged.assign(exclude_after_error=after_error)
-    found = participant_effects(left_out, factors=("rule",), min_trials=1)
+    trials = played(make_trials)
+    settings = with_exclusions(["after_error"])
+    flagged = flag_exclusions(trials, settings)
+    found = participant_effects(flagged, factors=("rule",), settings=settings, min_trials=1)
     for effect in ("post_error_traditional", "post_error_robust"):
-        expected = row_of(effects(played(make_trials)), effect)["difference_s"]
+        expected = row_of(effects(trials), effect)["difference_s"]
         assert row_of(found, effect)["difference_s"] == pytest.approx(expected)
+    as_flagged = participant_effects(flagged, factors=("rule",), min_trials=1)
+    assert row_of(as_flagged, "post_error_traditional")["n_condition"] == 0
+
+
+@pytest.mark.parametrize("trim", ["sd", "mad", "van_selst_jolicoeur"])
+def test_slowing_does_not_depend_on_where_trials_after_errors_are_left_out(draw_trials, trim):
+    trials = with_outliers(draw_trials)
+    expected, _ = slowing(trials, with_exclusions([trim]))
+    for steps in (["after_error", trim], [trim, "after_error"]):
+        found, _ = slowing(trials, with_exclusions(steps))
+        pd.testing.assert_frame_equal(found, expected)
+
+
+def test_participants_that_a_study_leaves_out_have_no_slowing_either(draw_trials):
+    trials = with_outliers(draw_trials)
+    flagged = flag_exclusions(trials, with_exclusions(["after_error"]))
+    usable = flagged[used_for_rt(flagged)].groupby(["participant_id", "rule"]).size()
+    fewest = usable.groupby("participant_id").min()
+    # With their trials after errors, those with the fewest have enough.
+    limits = {"step": "participants", "min_n_rt_per_cell": int(fewest.min()) + 1}
+    settings = with_exclusions(["after_error", limits, "sd"])
+    found, costs = slowing(trials, settings)
+    people = set(trials["participant_id"]) - set(fewest.index[fewest == fewest.min()])
+    assert set(found["participant_id"]) == set(costs["participant_id"]) == people
+
+
+def test_a_column_of_the_data_that_leaves_trials_after_errors_out_counts(make_trials):
+    trials = played(make_trials, SEQUENCE * 2)
+    mine = (~trials["correct"]).shift(fill_value=False).to_numpy(dtype=bool)
+    trials = trials.assign(exclude_after_error_mine=mine)
+    settings = with_exclusions(["after_error"])
+    flagged = flag_exclusions(trials, settings)
+    found = participant_effects(flagged, factors=("rule",), settings=settings, min_trials=1)
+    assert row_of(found, "post_error_traditional")["n_condition"] == 0

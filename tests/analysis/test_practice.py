@@ -179,6 +179,37 @@ def test_group_slopes_are_tested_against_zero(play):
     assert pd.isna(errors["rt_ratio"])
 
 
+def test_an_equal_change_of_error_rates_is_not_known_for_certain(play):
+    trials = play(lambda rule, n: n**-0.1, rules=["direct"] * 60, people=("a", "b"))
+    group = group_slopes(slopes_of(trials), factors=("rule",), confidence=0.95)
+    errors = group.set_index("measure").loc["p_error_change"]
+    assert errors["mean"] == 0
+    assert errors[["low", "high", "t", "p"]].isna().all()
+    assert errors["note"] == "all participants have the same value, so neither interval nor test"
+
+
+def test_two_participants_at_the_highest_confidence_give_no_infinity(play):
+    trials = pd.concat(
+        [
+            play(lambda rule, n, e=e: n**-e, rules=["direct"] * 60, people=(person,))
+            for person, e in {"a": 0.1, "b": 1.5}.items()
+        ],
+        ignore_index=True,
+    )
+    flagged, factors = flagged_of(trials)
+    slopes = group_slopes(slopes_of(trials), factors=factors, confidence=0.9999)
+    row = slopes.set_index("measure").loc["speed_up_log"]
+    assert row[["mean", "low", "high", "rt_ratio"]].notna().all()
+    assert row[["rt_ratio_low", "rt_ratio_high"]].isna().all()
+    assert "too wide" in row["note"]
+    people = participant_stretches(flagged, factors=factors)
+    stretches = group_stretches(people, factors=factors, confidence=0.9999)
+    last = stretches[stretches["stretch"] == 10].iloc[0]
+    assert pd.notna(last["geometric_mean_rt_s"])
+    assert pd.isna(last["geometric_mean_rt_high_s"])
+    assert "too wide" in last["note"]
+
+
 def test_stretches_hold_equal_parts_of_the_session(play):
     trials = play(lambda rule, n: n, rules=["direct"] * 100, wrong=(5,))
     flagged, factors = flagged_of(trials)

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from ghostblitz_analysis.exclusions import flag_exclusions
-from ghostblitz_analysis.measures import cell_factors
+from ghostblitz_analysis.inference import contrast_table
+from ghostblitz_analysis.measures import cell_factors, cell_measures, complete_cells
 from ghostblitz_analysis.reliability import (
     code_trials,
     intraclass_correlations,
@@ -16,6 +17,7 @@ from ghostblitz_analysis.reliability import (
     reliability_results,
     reported_scores,
 )
+from ghostblitz_analysis.reliability.scores import part_scores
 from ghostblitz_analysis.settings import (
     AnalysisSettings,
     BoundsSettings,
@@ -128,24 +130,70 @@ def test_grab_and_shout_are_never_averaged(both_modes):
         assert len({mode for _, mode in score.weights}) == 1
 
 
-def test_a_factor_with_one_level_in_the_data_may_be_named(both_modes):
-    contrast = ContrastSettings(
-        name="in mixed blocks", level="exclusion", reference="direct",
-        within={"block_kind": "mixed", "mode": "grab"},
-    )  # fmt: skip
-    (score,) = planned_scores(coded_of(both_modes), [contrast])
-    assert score.weights == {("exclusion", "grab"): 1, ("direct", "grab"): -1}
+@pytest.mark.parametrize(
+    ("level", "within", "message"),
+    [
+        ("mirror", {}, "'odd' names the rule 'mirror', which the analysed trials do not hold"),
+        ("exclusion", {"block_kind": "pure"}, "'odd' names block_kind, which is no factor"),
+    ],
+)
+def test_a_contrast_of_what_the_data_do_not_hold_is_refused(both_modes, level, within, message):
+    contrast = ContrastSettings(name="odd", level=level, reference="direct", within=within)
+    with pytest.raises(DatasetError, match=message):
+        planned_scores(coded_of(both_modes), [contrast])
+
+
+@pytest.fixture
+def gaps(draw_trials):
+    """Both kinds of block in both modes, but without exclusion cards to be grabbed in pure ones."""
+    rng = np.random.default_rng(4)
+    kinds = {"modes": ("grab", "shout"), "block_kinds": ("pure", "mixed")}
+    trials = draw_trials(rng, n_participants=5, n_per_cell=4, **kinds)
+    pure, grabs = trials["block_kind"] == "pure", trials["mode"] == "grab"
+    return trials[~(pure & grabs & (trials["rule"] == "exclusion"))].reset_index(drop=True)
 
 
 @pytest.mark.parametrize(
-    ("level", "within"), [("mirror", {}), ("exclusion", {"block_kind": "pure"})]
-)
-def test_a_contrast_of_what_the_data_do_not_hold_is_refused(both_modes, level, within):
-    contrast = ContrastSettings(name="odd", level=level, reference="direct", within=within)
-    with pytest.raises(
-        DatasetError, match=r"contrast 'odd' compares rule .* no such pair of cells"
-    ):
-        planned_scores(coded_of(both_modes), [contrast])
+    "contrast",
+    [
+        {"of": "block_kind", "level": "mixed", "reference": "pure"},
+        {"level": "exclusion", "reference": "direct"},
+        {
+            "of": "block_kind", "level": "mixed", "reference": "pure",
+            "within": {"mode": "shout"}, "against": {"mode": "grab"},
+        },
+        {
+            "of": "mode", "level": "shout", "reference": "grab",
+            "within": {"rule": "exclusion"}, "against": {"rule": "direct"},
+        },
+    ],
+)  # fmt: skip
+def test_a_planned_score_has_the_weights_of_the_tested_contrast(gaps, contrast):
+    analysis = wide(contrasts=(ContrastSettings(name="planned", **contrast),))
+    flagged = flag_exclusions(gaps, analysis)
+    factors = cell_factors(flagged, analysis)
+    coded = code_trials(flagged, factors=factors)
+    cells = complete_cells(cell_measures(flagged, factors=factors), factors=factors)
+    tested = contrast_table(cells, factors=factors, settings=analysis)
+    tested = tested[tested["measure"].eq("mean_log_rt") & tested["estimate"].notna()]
+    scores = planned_scores(coded, analysis.contrasts)
+    assert len(scores) == len(tested) > 0
+    one_part = np.zeros(len(coded.trials), dtype=np.intp)
+    scored = part_scores(coded, "mean_log_rt", scores, part=one_part, n_parts=1)
+    assert scored[:, 0].mean(axis=0) == pytest.approx(tested["estimate"].to_numpy(float))
+
+
+def test_a_contrast_that_nobody_met_in_combination_has_no_reliability(gaps):
+    unmet = ContrastSettings(
+        name="unmet", level="exclusion", reference="direct",
+        within={"block_kind": "pure", "mode": "grab"},
+    )  # fmt: skip
+    met = ContrastSettings(name="met", level="exclusion", reference="direct")
+    analysis = wide(contrasts=(unmet, met))
+    scores = planned_scores(coded_of(gaps), analysis.contrasts)
+    assert {score.name for score in scores} == {"met"}
+    table = results_of(gaps, analysis).split_half
+    assert "unmet" not in set(table["score"])
 
 
 def test_any_columns_of_text_make_cells(both_kinds):

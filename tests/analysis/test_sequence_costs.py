@@ -429,6 +429,30 @@ def test_participants_with_too_few_trials_are_left_out_and_named(play):
     assert (notes != "").all()
 
 
+def test_equal_differences_of_error_rates_are_not_known_for_certain(play):
+    measured = measure(play(lambda t, h: level(t), n_participants=3, p_error=0.0))
+    group = group_effects(measured, confidence=0.95)
+    row = group[(group["effect"] == "rule_switch") & group["rule"].isna()].iloc[0]
+    assert (row["p_error_difference"], row["n_participants_errors"]) == (0, 3)
+    missing = ["p_error_difference_low", "p_error_difference_high", "error_t", "error_p"]
+    assert row[missing].isna().all()
+    assert "error rates: all participants have the same value, so neither interval" in row["note"]
+
+
+def test_two_participants_at_the_highest_confidence_give_no_infinity(play):
+    def log_rt(trials, history):
+        slow = (trials["participant_id"] == "00").to_numpy() & is_true(~history["rule_repeated"])
+        return level(trials) + 2.0 * slow
+
+    group = group_effects(measure(play(log_rt, n_participants=2)), confidence=0.9999)
+    row = group[(group["effect"] == "rule_switch") & group["rule"].isna()].iloc[0]
+    assert row[["rt_ratio", "mean_difference_log", "sd_difference_log"]].notna().all()
+    assert row[["rt_ratio_low", "rt_ratio_high"]].isna().all()
+    assert "too wide for floating-point numbers" in row["note"]
+    numbers = group.select_dtypes("Float64").to_numpy("float64", na_value=np.nan)
+    assert not np.isinf(numbers).any()
+
+
 def test_all_wrong_gives_rows_without_values_and_a_note(play):
     measured = measure(play(lambda t, h: level(t), p_error=1.0))
     assert measured.effects["difference_log"].isna().all()

@@ -83,6 +83,16 @@ def test_bounds_take_rts_out_of_every_score_but_not_trials_out_of_accuracy(make_
     assert (row["n_responses"], row["rcs_per_s"]) == (6, pytest.approx(3 / 61.9))
 
 
+def test_wrong_responses_are_never_trimmed_and_rates_of_responding_say_so(make_trials):
+    rows = answers([0.5, 0.6, 0.7, 0.6, 0.5, 9.0], errors=[9.0])
+    settings = AnalysisSettings.model_validate({"exclusions": [{"step": "mad"}]})
+    row = cells_of(make_trials(rows), settings).iloc[0]
+    assert (row["n_rt"], row["n_responses"]) == (5, 6)
+    assert row["rcs_per_s"] == pytest.approx(5 / (2.9 + 9.0))
+    assert "trimming takes correct RTs alone" in row["note"]
+    assert "trimming" not in cells_of(make_trials(rows)).iloc[0]["note"]
+
+
 def test_trials_without_a_response_are_errors_without_a_time(make_trials):
     rows = [*answers([0.5, 0.7]), {"error_kind": "late"}, {"error_kind": "early", "rt_s": -0.1}]
     row = cells_of(make_trials(rows)).iloc[0]

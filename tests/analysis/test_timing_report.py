@@ -192,6 +192,24 @@ def test_damaged_quote_is_refused(quote):
         quoted_self_test({"timing_self_test": quote}, "log, line 1 (header)")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"verdict": "splendid"},
+        *({"refresh_hz": rate} for rate in ("60", True, 0, -60.0, 10**400, float("nan"), None)),
+    ],
+)
+def test_quote_with_no_verdict_or_rate_is_refused(change):
+    quote = {
+        "file": "f", "sha256": "s", "verdict": "pass", "started_utc": "2026-01-02T03:04:05+00:00",
+        "refresh_hz": 60.0,
+    }  # fmt: skip
+    assert quoted_self_test({"timing_self_test": quote}, "log").verdict == "pass"
+    (name,) = change
+    with pytest.raises(DatasetError, match=f"timing_self_test: {name}"):
+        quoted_self_test({"timing_self_test": quote | change}, "log, line 1 (header)")
+
+
 def test_runs_are_counted_with_the_test_that_they_quote(tmp_path):
     path = write_test(tmp_path)
     newer = write_test(tmp_path, stamp="20260103T030405Z")
@@ -226,6 +244,20 @@ def test_damaged_record_is_told_and_stops_nothing(tmp_path):
     part = self_test_part(tmp_path, [])
     assert part.tests == ()
     assert part.notes[0].startswith(f"{path.name} cannot be quoted")
+
+
+def test_note_on_a_damaged_record_names_what_is_wrong_and_no_folder(tmp_path):
+    path = write_test(tmp_path)
+    record = json.loads(path.read_text())
+    for change, reason in (
+        ({"checks": [{"name": "x"}]}, "check 1 of 1: its verdict is missing, or no text"),
+        ({"verdict": "splendid"}, "verdict is none of pass, warn, fail"),
+        ({"format": "else"}, "it is no record of a self-test: it does not say ghostblitz-timing"),
+    ):
+        path.write_text(json.dumps(record | change))
+        part = self_test_part(tmp_path, [])
+        assert part.notes == (f"{path.name} cannot be quoted: {reason}",)
+        assert part.n_damaged == 1
 
 
 @pytest.mark.parametrize("where", [".", "logs", "logs/one.jsonl"])
@@ -266,6 +298,10 @@ def test_report_says_where_there_is_no_test(tmp_path, draw_trials):
     page = page_of(as_result(trials, tmp_path, runs=[a_run()], path=tmp_path))
     assert "no timing self-test" in page
     assert "no timing self-test" not in page_of(as_result(trials, tmp_path, path=tmp_path))
+    write_test(tmp_path).write_text("{")
+    page = page_of(as_result(trials, tmp_path, runs=[a_run()], path=tmp_path))
+    assert "no timing self-test" not in page
+    assert "cannot be quoted" in page
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import textwrap
 from bisect import bisect_left
 from typing import Any
 
@@ -157,6 +158,139 @@ def test_key_held_since_before_the_window_is_described_and_its_release_logged(xv
     assert at_start == ["s"]
     assert found == [["release", "s", 40]]
     assert again == [["press", "s", 40], ["release", "s", 40]]
+
+
+def test_key_that_goes_down_as_the_keyboard_is_opened_is_down_at_start_and_not_pressed_too(xvfb):
+    at_start, found, again = run_program(
+        """
+        from ghostblitz_task.apparatus.psychopy_devices import PtbKeys
+        from psychopy.hardware.keyboard import KeyboardDevice
+        clear = KeyboardDevice.clearEvents
+        def clear_and_press(device):
+            clear(device)
+            down(39)
+            time.sleep(0.05)
+        KeyboardDevice.clearEvents = clear_and_press
+        keys = PtbKeys()
+        def seen():
+            time.sleep(0.05)
+            return [(e.kind, e.key, e.code) for e in keys.events()]
+        found = seen()
+        up(39)
+        found += seen()
+        tap(39)
+        report([keys.describe()["keys_down_at_start"], found, seen()])
+        keys.close()
+        """
+    )
+    assert at_start == ["s"]
+    assert found == [["release", "s", 40]]
+    assert again == [["press", "s", 40], ["release", "s", 40]]
+
+
+# --- polled keys -------------------------------------------------------------------------------
+
+_POLLED = """
+def open_polled():
+    return open_window(key_backend="event", allow_polled_keys=True)
+"""
+
+
+def run_polled(body: str) -> Any:
+    return run_program(_POLLED + textwrap.dedent(body))
+
+
+def test_polled_key_that_is_held_is_pressed_once_and_released_once(xvfb):
+    at_start, held, again = run_polled(
+        """
+        down(38)
+        window = open_polled()
+        frames(window)
+        down(39)
+        held = frames(window, 80)
+        up(39)
+        time.sleep(0.02)
+        held += frames(window)
+        up(38)
+        time.sleep(0.02)
+        held += frames(window)
+        tap(39)
+        time.sleep(0.02)
+        report([window.describe()["keys_down_at_start"], held, frames(window)])
+        window.close()
+        """
+    )
+    assert at_start == ["a"]
+    assert held == [["press", "s", 39], ["release", "s", 39], ["release", "a", 38]]
+    assert again == [["press", "s", 39], ["release", "s", 39]]
+
+
+def test_polled_key_has_one_name_whatever_the_modifiers_and_locks(xvfb):
+    found = run_polled(
+        f"""
+        window = open_polled()
+        found = []
+        def press_all(*codes):
+            down(*codes)
+            for code in (10, 38, 79):
+                tap(code)
+            up(*codes)
+            time.sleep(0.02)
+            return [e for e in frames(window) if e[2] not in codes]
+        for codes in ((), ({SHIFT},), ({CONTROL},), ({CAPS_LOCK},), ({NUM_LOCK},)):
+            found.append(press_all(*codes))
+        # Shift comes up before the key and goes down after it.
+        down({SHIFT}, 10)
+        up({SHIFT}, 10)
+        down(10, {SHIFT})
+        up(10, {SHIFT})
+        time.sleep(0.02)
+        found.append([e for e in frames(window) if e[2] != {SHIFT}])
+        report(found)
+        window.close()
+        """
+    )
+    *alike, mixed = found
+    places = {10: "1", 38: "a", 79: "num_7"}
+    taps = [[kind, name, code] for code, name in places.items() for kind in ("press", "release")]
+    assert alike == [taps] * 5
+    assert mixed == [["press", "1", 10], ["release", "1", 10]] * 2
+
+
+def test_polled_key_that_comes_up_in_another_window_is_released_and_can_be_pressed_again(xvfb):
+    found, again, coarse = run_polled(
+        """
+        window = open_polled()
+        frames(window)
+        down(39)
+        time.sleep(0.02)
+        found = frames(window)
+        other = server.screen().root.create_window(0, 0, 50, 50, 0, 0, override_redirect=True)
+        other.map()
+        server.sync()
+        other.set_input_focus(X.RevertToNone, X.CurrentTime)
+        server.sync()
+        found += frames(window, 20)
+        up(39)
+        ours = server.create_resource_object("window", window._window.winHandle._window)
+        ours.set_input_focus(X.RevertToNone, X.CurrentTime)
+        server.sync()
+        time.sleep(0.02)
+        coarse = []
+        for _ in range(6):
+            window.present(blank)
+            for e in window.events():
+                found.append([e.kind, e.key, e.code])
+                coarse.append(e.resolution_s)
+        tap(39)
+        time.sleep(0.02)
+        report([found, frames(window), coarse])
+        window.close()
+        """
+    )
+    assert found == [["press", "s", 39], ["release", "s", 39]]
+    assert again == [["press", "s", 39], ["release", "s", 39]]
+    assert coarse[0] > 0.2  # As long as nobody looked.
 
 
 # --- nothing is lost ---------------------------------------------------------------------------

@@ -56,11 +56,80 @@ window.close()
     ]
     (pad,) = described
     assert pad.pop("port").startswith("/dev/pts/")
-    assert pad.pop("resolution_s") == pytest.approx(0.001 + 10 / 115_200)
+    # Nobody knows what is behind a pseudo-terminal: the commonest adapter's 16 ms are assumed.
+    assert pad.pop("resolution_s") == pytest.approx(0.017 + 10 / 115_200)
     assert pad == {
         "kind": "serial", "baud": 115_200, "protocol": "characters", "polled": False,
-        "time_source": "reading thread, as each byte arrives", "adapter_latency_s": 0.0,
+        "time_source": "reading thread, as each byte arrives", "adapter_latency_s": None,
     }  # fmt: skip
+
+
+def test_latency_of_an_adapter_is_what_linux_states_and_unknown_where_it_states_nothing(
+    xvfb, tmp_path: Path
+):
+    buses = {"board": "platform", "usb pad": "usb", "other adapter": "usb-serial"}
+    stated = {"adapter": "16\n", "quick adapter": "1\n", "damaged": "x\n"}
+    for name in (*buses, *stated, "unreadable"):
+        bus = tmp_path / "bus" / buses.get(name, "usb-serial")
+        bus.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "subsystem").symlink_to(bus)
+    for name, text in stated.items():
+        (tmp_path / name / "latency_timer").write_text(text)
+    (tmp_path / "unreadable" / "latency_timer").mkdir()
+    names = [*buses, *stated, "unreadable", "no device"]
+    found = run_with_pad(
+        f"""
+from pathlib import Path
+from ghostblitz_task.apparatus.psychopy_pads import _stated_latency_s
+report([_stated_latency_s(Path(sys.argv[1]) / name) for name in {names}])
+""",
+        str(tmp_path),
+    )
+    assert dict(zip(names, found, strict=True)) == {
+        "board": 0.0, "usb pad": 0.0, "other adapter": None, "adapter": 0.016,
+        "quick adapter": 0.001, "damaged": None, "unreadable": None, "no device": None,
+    }  # fmt: skip
+
+
+def test_no_byte_is_stamped_before_it_came(xvfb):
+    came, stamps = run_with_pad(
+        """
+from collections import deque
+from ghostblitz_task.apparatus.psychopy_devices import clock_s
+from ghostblitz_task.apparatus.psychopy_pads import SerialPad
+
+came = []
+
+class Line:
+    # A byte each time, and after the first one two more that come while it is taken.
+    n_more = 0
+
+    @property
+    def in_waiting(self):
+        time.sleep(0.02)
+        self.n_more = 2 if len(came) == 1 else 0
+        if len(came) == 3:
+            pad._closing = True
+        came.append(clock_s())
+        return self.n_more
+
+    def read(self, n):
+        if n == 1:
+            came.append(clock_s())
+        return b"1" * n
+
+pad = SerialPad.__new__(SerialPad)
+pad._raise_priority, pad._closing, pad._line, pad._arrived = False, False, Line(), deque()
+pad._listen()
+report([came, [[t_s, len(data)] for t_s, data in pad._arrived]])
+"""
+    )
+    (first, more, alone, after), ((together_s, n), (alone_s, n_alone)) = came, stamps
+    assert (n, n_alone) == (3, 1)
+    assert first < more <= together_s
+    # A byte that came alone is not kept waiting for others.
+    assert alone <= alone_s < after
 
 
 def test_state_bytes_are_presses_and_releases_and_keys_keep_coming_beside_them(xvfb):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from Xlib import display
 
 from ghostblitz_task.demo import play_with_robot
 from ghostblitz_task.robot.script import script_session
@@ -215,6 +216,40 @@ def test_terminated_test_says_so_in_one_line_and_records_nothing(tmp_path, xvfb:
     (last,) = (line for line in said.splitlines() if line.startswith("ghostblitz: "))
     assert "stopped (SIGTERM)" in last
     assert "Traceback" not in said
+    assert list((tmp_path / "data" / "timing").iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_test_that_ends_while_its_robot_holds_a_key_leaves_none_down(
+    tmp_path, xvfb: VirtualDisplay, number
+):
+    study = write_study(tmp_path / "study", n_practice=2, n_trials=4)
+    wanted = command(study, tmp_path / "data", "--seconds", 1, "--taps", 3)
+    # A server that nobody is connected to begins anew, and forgets which keys are down.
+    server = display.Display()
+    held_since_s: float | None = None
+    with subprocess.Popen(
+        wanted, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        give_up_s = time.monotonic() + 120
+        while held_since_s is None or time.monotonic() < held_since_s + 0.3:
+            assert time.monotonic() < give_up_s
+            if not any(server.query_keymap()):
+                held_since_s = None
+            elif held_since_s is None:
+                held_since_s = time.monotonic()
+            time.sleep(0.01)
+        # As Ctrl-C in a terminal does: to all that run in it.
+        os.killpg(process.pid, number)
+        assert process.stderr is not None
+        # To the end of what the robot says, too: it has gone then.
+        said = process.stderr.read()
+    assert not any(server.query_keymap())
+    server.close()
+    assert process.returncode == (-number if number == signal.SIGKILL else 2)
+    assert "Traceback" not in said
+    # Whoever killed the test learns from the robot that the window went, or nothing.
+    assert number == signal.SIGKILL or "robot: " not in said
     assert list((tmp_path / "data" / "timing").iterdir()) == []
 
 

@@ -50,6 +50,11 @@ def with_drawing(p95_s: float) -> Measured:
     return dataclasses.replace(GOOD, draw=dataclasses.replace(GOOD_DRAW, all=spread))
 
 
+def with_repeat(*, n_repeats_logged: int = 0, **changes) -> Measured:
+    repeat = dataclasses.replace(GOOD.repeat, **changes)
+    return dataclasses.replace(with_injection(n_repeats_logged=n_repeats_logged), repeat=repeat)
+
+
 def errors(sd_s: float, *, mean_s: float = 0.0, n: int = 30) -> tuple[float, ...]:
     """Return RT errors of exactly this mean and standard deviation."""
     unit = (n / (n - 1)) ** 0.5
@@ -124,7 +129,13 @@ CASES = {
         ("fail", with_injection(n_repeats_logged=1)),
         ("not_measured", with_injection(held_s=())),
         ("not_measured", dataclasses.replace(GOOD, injection="no keys")),
-        ("pass", dataclasses.replace(GOOD, repeat="not known")),
+        ("not_measured", dataclasses.replace(GOOD, repeat="not known")),
+        ("not_measured", with_repeat(is_on=False)),
+        ("fail", with_repeat(is_on=False, n_repeats_logged=1)),
+        # Two repeats after the delay are 0.08 s; keys were held for 1.06 s.
+        ("pass", with_repeat(delay_s=0.97)),
+        ("not_measured", with_repeat(delay_s=0.99)),
+        ("not_measured", with_repeat(delay_s=3.0)),
     ],
     "key events kept": [
         ("fail", with_injection(n_lost=1)),
@@ -202,6 +213,16 @@ def test_session_that_broke_off_with_its_robot_at_work_is_no_pass():
     assert check(not_begun, "key events kept").verdict == "not_measured"
 
 
+def test_machine_that_paces_by_software_is_not_told_to_set_its_screen():
+    slow = with_flips(refresh_hz=50.0)
+    paced = dataclasses.replace(slow, apparatus=dict(slow.apparatus) | {"pacing": "software"})
+    found = check(paced, "refresh rate")
+    assert found.verdict == "fail"
+    assert "that software is to keep" in found.reason
+    assert "variable refresh" not in found.advice
+    assert "variable refresh" in check(slow, "refresh rate").advice
+
+
 def test_pad_that_is_asked_once_per_frame_is_no_pass():
     pads = [{"polled": False}, {"polled": True}]
     found = check(with_apparatus(response_pads=pads), "key times")
@@ -235,6 +256,23 @@ def test_unsynchronised_display_never_passes_however_steady_its_software_pace_is
     measured = with_apparatus(display_synchronised=False, display_reason="a delay delays it")
     assert overall_verdict(check_all(measured)) == "fail"
     assert "a delay delays it" in check(measured, "flips wait for screen").reason
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"),
+    [
+        (with_repeat(is_on=False), "the X server repeats no key"),
+        (with_repeat(delay_s=3.0), "held for 1060 ms only"),
+        (with_injection(held_s=()), "no key was held that it repeats"),
+        (dataclasses.replace(GOOD, repeat="it does not say"), "it does not say"),
+    ],
+)
+def test_repeat_that_did_not_happen_is_not_said_to_have_been_counted_rightly(measured, said):
+    found = check(measured, "key repeat")
+    assert said in found.reason
+    assert "was not tested" in found.reason
+    assert "one press each time" not in found.reason
+    assert found.advice
 
 
 def test_what_could_still_go_unnoticed_is_said():

@@ -64,6 +64,47 @@ def test_dropped_frame_counts_as_the_frames_it_took_not_as_another_rate():
     assert found.jitter_s == pytest.approx(0.0, abs=1e-9)
 
 
+def caught_up(n: int, *, frame_s: float = 1 / 240, late_s: float = 0.7 / 240) -> list[float]:
+    """Return intervals of a pacer by software: a late flip in three, and early ones after it."""
+    return [frame_s + late_s, frame_s - late_s, frame_s] * (n // 3)
+
+
+def test_flips_that_software_paces_are_counted_by_time_not_by_frames():
+    """After a late flip the next comes early, and is no frame of its own beside the late one's."""
+    times = times_of(caught_up(600))
+    found = flip_figures(times, expected_hz=240.0, paced_by_software=True)
+    assert found.refresh_hz == pytest.approx(240.0)
+    assert found.drift == pytest.approx(0.0, abs=1e-2)
+    assert found.n_dropped == 200
+    by_frames = flip_figures(times, expected_hz=240.0)
+    assert by_frames.refresh_hz == pytest.approx(320.0)
+
+
+def test_software_that_cannot_keep_its_pace_has_the_rate_of_its_flips():
+    intervals = [1 / 240] * 400 + [2.5 / 240] * 100
+    found = flip_figures(times_of(intervals), expected_hz=240.0, paced_by_software=True)
+    assert found.refresh_hz == pytest.approx(500 / sum(intervals))
+    assert found.refresh_hz < 200
+
+
+@dataclasses.dataclass
+class PacedBySoftware(TimedScripted):
+    """A machine whose first flips of three are late, and whose next ones catch up."""
+
+    def describe(self):
+        return {"pacing": "software"}
+
+    def present(self, screen: Screen) -> float:
+        flip_s = super().present(screen)
+        return flip_s + (0.6 * FRAME_S if self._n % 3 == 0 else 0.0)
+
+
+def test_pace_of_software_is_asked_of_the_apparatus():
+    flips, _ = measure_flips(PacedBySoftware(), [Screen("card", ())], duration_s=4.0)
+    assert flips.n_dropped > 50
+    assert flips.refresh_hz == pytest.approx(60.0, rel=0.01)
+
+
 def test_one_and_a_half_frames_is_not_dropped_and_more_is():
     # Of 64 Hz all times are exact in binary.
     found = flip_figures(times_of([1 / 64, 1.5 / 64, 1.5 / 64 + 2**-20]), expected_hz=64.0)

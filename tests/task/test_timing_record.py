@@ -113,6 +113,28 @@ def test_stopped_test_leaves_no_record(tmp_path):
     assert self_test_files(tmp_path) == []
 
 
+GOOD_CHECK = {"name": "x", "verdict": "pass", "value": "", "reason": "", "advice": ""}
+NO_RATES = [
+    *((rate, "refresh_hz is missing, or no rate") for rate in ("60", [60], None, True, 0, -60)),
+    *((rate, "refresh_hz is missing, or no rate") for rate in (10**400, 1e6)),
+    *((float(name), "is no number in JSON") for name in ("nan", "inf", "-inf")),
+]
+
+
+def with_value(*names_and_value: object):
+    """Return what puts a value into the text of a record, at its place."""
+    *names, last, value = names_and_value
+
+    def change(text: str) -> str:
+        record = place = json.loads(text)
+        for name in names:
+            place = place[name]
+        place[last] = value
+        return json.dumps(record)
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("change", "match"),
     [
@@ -124,6 +146,17 @@ def test_stopped_test_leaves_no_record(tmp_path):
         (lambda text: text.replace('"methods"', '"method"'), "methods is missing"),
         (lambda text: text.replace('"refresh_hz"', '"rate"'), "refresh_hz is missing"),
         (lambda text: text.replace('"verdict": "warn"', '"verdict": 1', 1), "verdict"),
+        (with_value("verdict", "splendid"), "verdict is none of pass, warn, fail"),
+        (with_value("started_utc", "yesterday"), "started_utc is no time"),
+        (with_value("started_utc", "\ud800"), "surrogates not allowed"),
+        (with_value("format_version", True), "format_version is missing"),
+        (with_value("format_version", 0), "format_version is missing"),
+        (with_value("checks", [1]), "check 1 of 1 is no table"),
+        (with_value("checks", [{"name": "x"}]), "check 1 of 1: its verdict is missing"),
+        (with_value("checks", [GOOD_CHECK | {"verdict": "so-so"}]), "its verdict is none of"),
+        (with_value("checks", [GOOD_CHECK | {"value": 1}]), "its value is missing, or no text"),
+        *((with_value("apparatus", "refresh_hz", r), match) for r, match in NO_RATES),
+        *((with_value("measured", "flips", "refresh_hz", r), match) for r, match in NO_RATES),
     ],
 )
 def test_damaged_record_is_refused_and_never_quoted(tmp_path, change, match):
@@ -267,6 +300,13 @@ def test_unsynchronised_display_is_never_said_to_have_shown_a_card_in_time():
     assert "did not wait for the refresh" in text
     assert "were seen to wait" not in text
     assert "did not wait" not in paragraph()
+
+
+def test_rate_that_software_keeps_is_not_said_to_count_frames():
+    paced = paragraph(with_apparatus(pacing="software", display_synchronised=False))
+    assert "60.00 Hz (flips divided by time)" in paced
+    assert "frames it took" not in paced
+    assert "60.00 Hz (an interval counts as the frames it took)" in paragraph()
 
 
 def test_keys_that_were_not_injected_are_not_spoken_of_as_tested():

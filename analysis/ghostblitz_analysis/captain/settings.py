@@ -9,13 +9,14 @@ from typing import Literal
 
 from pydantic import Field
 
+from ghostblitz_analysis.exclusion_settings import FiniteSettings
 from ghostblitz_analysis.settings import ANALYSIS_FILE
-from ghostblitz_task.settings_files import Settings, load_settings
+from ghostblitz_task.settings_files import load_settings
 
 __all__ = ["CaptainAnalysisSettings", "load_analysis"]
 
 
-class CaptainAnalysisSettings(Settings):
+class CaptainAnalysisSettings(FiniteSettings):
     """How a data set is analysed.
 
     Attributes
@@ -29,7 +30,7 @@ class CaptainAnalysisSettings(Settings):
     """
 
     phases: tuple[Literal["practice", "test"], ...] = Field(default=("test",), min_length=1)
-    confidence: float = Field(default=0.95, gt=0.5, lt=1)
+    confidence: float = Field(default=0.95, gt=0.5, le=0.9999)
     max_pick_rt_s: float = Field(default=30.0, gt=0)
     max_naming_rt_s: float = Field(default=5.0, gt=0)
 

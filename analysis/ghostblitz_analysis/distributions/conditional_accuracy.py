@@ -11,6 +11,7 @@ import pandas as pd
 from ghostblitz_analysis.distributions.level_pairs import pair_levels
 from ghostblitz_analysis.distributions.participant_means import mean_over_participants
 from ghostblitz_analysis.distributions.ranked_rts import bins_by_rank, nullable, rank_rts
+from ghostblitz_analysis.intervals import EQUAL_PROPORTIONS
 from ghostblitz_task.errors import DatasetError
 
 __all__ = [
@@ -234,8 +235,8 @@ def group_accuracy_differences(
     DataFrame, one row per contrast and bin
         The other factors, ``contrast``, ``bin``, ``n_participants``, ``n_left_out`` and
         ``left_out`` (JSON list of the participants without an answer in one of the two bins),
-        ``mean_s``, ``p_difference`` with ``p_difference_low`` and ``p_difference_high``,
-        ``sd_p_difference``, ``note``.
+        ``mean_s``, ``p_difference`` with ``p_difference_low`` and ``p_difference_high`` (missing
+        where all participants have the same difference), ``sd_p_difference``, ``note``.
 
     Examples
     --------
@@ -253,12 +254,14 @@ def group_accuracy_differences(
     by = [*others, "contrast", "bin"]
     means = mean_over_participants(differences, by=by, value="p_difference", confidence=confidence)
     times = mean_over_participants(differences, by=by, value="mean_s", confidence=confidence)
+    # As `of_proportions`: that all have the same difference does not make it certain.
+    is_shared = (means["n_participants"] > 1) & (means["sd"] == 0)
     table = means[[*by, "n_participants", "n_left_out", "left_out"]].assign(
         mean_s=times["mean"],
         p_difference=means["mean"],
-        p_difference_low=means["low"],
-        p_difference_high=means["high"],
+        p_difference_low=means["low"].mask(is_shared),
+        p_difference_high=means["high"].mask(is_shared),
         sd_p_difference=means["sd"],
-        note=means["note"],
+        note=means["note"].mask(is_shared, EQUAL_PROPORTIONS),
     )
     return nullable(table, keys=others)

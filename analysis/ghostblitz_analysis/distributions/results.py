@@ -39,10 +39,12 @@ __all__ = ["DistributionResults", "answered", "distribution_results"]
 #: Rules are compared with this one, as in `ghostblitz_analysis.models.rule_contrasts`.
 _REFERENCE_RULE = "direct"
 
-#: Flags that say something of correct RTs alone: that the answer was wrong, and the trims that
-#: are made among the right ones. A conditional accuracy function wants right and wrong answers
-#: cut alike, or its slowest bin would be too full of errors.
-_OF_CORRECT_RTS = re.compile(r"exclude_(error|sd|mad|van_selst_jolicoeur)(_\d+)?")
+#: Flags that say something of correct RTs alone: that the answer was wrong, and the further steps,
+#: which look at the right ones that are left. A conditional accuracy function wants right and
+#: wrong answers cut alike, or its slowest bin would be too full of errors.
+_OF_CORRECT_RTS = re.compile(
+    r"exclude_(error|after_error|after_break|dropped_frames|sd|mad|van_selst_jolicoeur)(_\d+)?"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +166,7 @@ def answered(flagged: pd.DataFrame) -> npt.NDArray[np.bool_]:
     """Return the mask of trials whose answer, right or wrong, a conditional accuracy function uses.
 
     They have an RT within the bounds and no flag but those that say something of correct RTs
-    alone: a wrong answer, and the SD, MAD and Van Selst & Jolicoeur trims.
+    alone: a wrong answer, and the further steps of the settings but the limits of participants.
     """
     cleared = [name for name in flagged.columns if _OF_CORRECT_RTS.fullmatch(str(name))]
     return used_for_rt(flagged.assign(**dict.fromkeys(cleared, False)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from math import exp, nan
+from math import nan
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +30,16 @@ from ghostblitz_analysis.inference.contrast_weights import (
 from ghostblitz_analysis.inference.corrections import correct_p_values
 from ghostblitz_analysis.inference.effect_sizes import EffectSize, cohens_dav, cohens_dz
 from ghostblitz_analysis.inference.rank_tests import signed_rank_test
-from ghostblitz_analysis.intervals import MeanInterval, mean_interval
+from ghostblitz_analysis.intervals import MeanInterval, exponentiated, mean_interval, of_proportions
 from ghostblitz_analysis.settings import AnalysisSettings, ContrastSettings
 
 __all__ = ["contrast_table"]
+
+#: Grab Or Shout has a book on every card that is shouted, and on no card that is grabbed.
+_MODE_NOTE = (
+    "by the rulebook of Grab Or Shout the card decides on the mode, so mode is confounded with "
+    "rule and target: this is no comparison of modes alone"
+)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -99,7 +105,8 @@ def contrast_table(
           ``rank_biserial``: see `signed_rank_test`; not corrected;
         - ``bayes_r_scale``, ``log_bf10`` (natural), ``bf10`` and ``bf01`` (missing where no
           floating-point number holds them) and ``bayes_factor``, both in words: `jzs_log_bf10`;
-        - ``note``: what is missing and why, and what to know of tests of proportions.
+        - ``note``: what is missing and why, and what to know of tests of proportions and of
+          comparisons of modes.
 
     Raises
     ------
@@ -155,13 +162,13 @@ def _row(
     level = wide[has_all] @ cells.level[cells.used]
     reference = wide[has_all] @ cells.reference[cells.used]
     test = mean_interval(level - reference, confidence=settings.confidence)
-    low, high, notes = test.low, test.high, [cells.note, test.note]
     if measure == "p_correct":
-        notes.append(PROPORTION_NOTE)
-        if test.n > 1 and test.sd == 0:
-            # That all agree does not make the difference certain.
-            low = high = nan
-            notes.append("equal differences of proportions, so no interval")
+        test = of_proportions(test)
+    logs = (test.mean, test.low, test.high) if measure == "mean_log_rt" else (nan, nan, nan)
+    ratio = exponentiated(*logs)
+    notes = [cells.note, test.note, ratio.note]
+    notes.append(PROPORTION_NOTE if measure == "p_correct" else "")
+    notes.append(_MODE_NOTE if _compares_modes(contrast) else "")
     row: dict[str, object] = {
         "measure": measure,
         "name": contrast.name,
@@ -175,9 +182,11 @@ def _row(
         "n_left_out": int((~has_all).sum()),
         "left_out": names_of(scores.participants[~has_all]),
         "estimate": test.mean,
-        "estimate_low": low,
-        "estimate_high": high,
-        **_ratio(measure, test),
+        "estimate_low": test.low,
+        "estimate_high": test.high,
+        "ratio": ratio.mean,
+        "ratio_low": ratio.low,
+        "ratio_high": ratio.high,
         "sd": test.sd,
         "t": test.t,
         "df": test.df,
@@ -194,10 +203,11 @@ def _as_json(levels: object) -> str | None:
     return json.dumps(levels, ensure_ascii=False) if levels else None
 
 
-def _ratio(measure: str, test: MeanInterval) -> dict[str, object]:
-    bounds = (test.mean, test.low, test.high) if measure == "mean_log_rt" else (nan, nan, nan)
-    ratios = (exp(bound) for bound in bounds)
-    return dict(zip(("ratio", "ratio_low", "ratio_high"), ratios, strict=True))
+def _compares_modes(contrast: ContrastSettings) -> bool:
+    """Say whether its sides are of different modes: by itself, or as an interaction."""
+    if contrast.of == "mode":
+        return True
+    return bool(contrast.against) and contrast.within.get("mode") != contrast.against.get("mode")
 
 
 def _effect_columns(

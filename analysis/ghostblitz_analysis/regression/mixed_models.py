@@ -3,10 +3,13 @@
 The random effects are chosen by a fixed rule. The model with random intercepts only is always
 fitted, and named first. Then by-participant slopes of rule are added, the effect that the
 hypotheses are about (Barr et al. 2013, Journal of Memory and Language 68:255), with all their
-correlations; where that model does not converge or is singular, the correlations go (Bates et al.
-2015, arXiv:1506.04967); where that one fails too, the model with intercepts is the one to read
-(Matuschek et al. 2017, Journal of Memory and Language 94:305). Each step is a row of the table
-with its reason. Targets get intercepts only: a game has too few of them for slopes.
+correlations; where that model does not converge, or participants' covariance is singular, the
+correlations go (Bates et al. 2015, arXiv:1506.04967); where slopes cannot be estimated then
+either, the model with intercepts is the one to read (Matuschek et al. 2017, Journal of Memory and
+Language 94:305), whose tests of rule are too liberal if participants do differ. Each step is a row
+of the table with its reason. Targets get intercepts only, as a game has too few of them for slopes,
+and a model with slopes goes without these where their variance is estimated as 0: that says
+nothing against the slopes.
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ MAX_ROWS = 200_000
 
 #: Left-over variance within participants below this share of all counts as none.
 _NO_SPREAD = 1e-16
+#: A variance below this share of the residual one counts as 0, as in lme4.
+_NO_VARIANCE = 1e-8
 #: Fewer groups than this estimate a variance badly (Bolker et al. 2009, Trends Ecol. Evol. 24:127).
 _FEW_GROUPS = 5
 
@@ -45,6 +50,13 @@ _STRUCTURES = {
     "slopes": "by-participant slopes of rule with their correlations",
     "slopes_uncorrelated": "by-participant slopes of rule without correlations",
 }
+_WITHOUT_TARGETS = (
+    "targets do not differ (their variance is estimated as 0), so their intercepts are left out"
+)
+_TOO_LIBERAL = (
+    "where participants differ in the effect of rule all the same, this model's tests of it are "
+    "too liberal"
+)
 
 
 def fit_rt_models(
@@ -65,8 +77,11 @@ def fit_rt_models(
     -------
     tuple of ModelFit
         The model with random intercepts first, then each step that was tried. One is
-        `selected`: the last step that converged and is not singular, or else the first model.
-        Nothing is selected where that has no estimates.
+        `selected`: the first step whose slopes could be estimated, or else the first model, whose
+        note then warns that its tests of rule may be too liberal. Slopes are estimated where the
+        model converged, no variance of slopes is 0, and, with correlations, participants'
+        covariance is not singular. Where the variance of targets is 0, a step is fitted without
+        their intercepts. Nothing is selected where the first model has no estimates.
     """
     first = fit_rt_model(rows, structure="intercepts", confidence=confidence, max_rows=max_rows)
     if not first.fitted:
@@ -76,12 +91,40 @@ def fit_rt_models(
         return (replace(first, selected=True, notes=(*first.notes, reason)),)
     tried: list[ModelFit] = []
     for structure in ("slopes", "slopes_uncorrelated"):
-        fit = fit_rt_model(rows, structure=structure, confidence=confidence, max_rows=max_rows)
-        if fit.fitted and fit.converged and not fit.singular:
+        fit = _fit_slopes(rows, structure, confidence, max_rows)
+        if fit.fitted and fit.converged and not _slopes_singular(fit):
             tried.append(replace(fit, selected=True))
             return (_told(first, [*tried]), *tried)
         tried.append(fit)
     return (_told(replace(first, selected=True), tried), *tried)
+
+
+def _fit_slopes(rows: TrialRows, structure: str, confidence: float, max_rows: int) -> ModelFit:
+    """Fit a model with slopes, without intercepts of targets where their variance is 0."""
+    fit = fit_rt_model(rows, structure=structure, confidence=confidence, max_rows=max_rows)
+    if not any(each.group == "target" and _is_zero(each, fit) for each in fit.random):
+        return fit
+    fewer = replace(rows, target=rows.target[:0], targets=())
+    refit = fit_rt_model(fewer, structure=structure, confidence=confidence, max_rows=max_rows)
+    return replace(refit, notes=(_WITHOUT_TARGETS, *refit.notes))
+
+
+def _slopes_singular(fit: ModelFit) -> bool:
+    """Tell whether a variance of slopes is 0, or correlations make a model's covariance singular.
+
+    Without correlations, a variance of 0 of the intercepts leaves the slopes as they are.
+    """
+    if fit.model.structure == "slopes":
+        return bool(fit.singular)
+    return any(
+        each.group == "participant_id" and each.term != "(Intercept)" and _is_zero(each, fit)
+        for each in fit.random
+    )
+
+
+def _is_zero(effect: RandomEffect, fit: ModelFit) -> bool:
+    """Tell whether a variance is 0; that of residuals comes last among the random effects."""
+    return effect.variance < _NO_VARIANCE * fit.random[-1].variance
 
 
 def _told(first: ModelFit, tried: list[ModelFit]) -> ModelFit:
@@ -93,11 +136,15 @@ def _told(first: ModelFit, tried: list[ModelFit]) -> ModelFit:
             outcome = "not fitted"
         elif not fit.converged:
             outcome = "did not converge"
-        elif fit.singular:
+        elif not fit.selected:
             outcome = "singular"
         steps.append(f"{_STRUCTURES[fit.model.structure]}: {outcome}")
-    kept = "this model is the one to read" if first.selected else "read the model with slopes"
-    return replace(first, notes=(*first.notes, f"{', then '.join(steps)}; {kept}"))
+    told = [*first.notes, ", then ".join(steps)]
+    if first.selected:
+        told += ["this model is the one to read", _TOO_LIBERAL]
+    else:
+        told.append("read the model with slopes")
+    return replace(first, notes=tuple(told))
 
 
 def fit_rt_model(
@@ -107,7 +154,7 @@ def fit_rt_model(
 
     Assumes normal residuals of one variance on the scale of the outcome, and normal random
     effects. Participants and targets cross (Baayen et al. 2008) and are fitted by mixedlm; where
-    targets are no factor, or there is one, by statsmodels. Intervals are Wald's, with t
+    targets are no factor, or there is one, by statsmodels or SciPy. Intervals are Wald's, with t
     quantiles.
 
     Parameters
@@ -312,7 +359,7 @@ def _notes(
 
 def _where_singular(estimates: LmmEstimates, terms: list[str], correlated: bool) -> str:
     """Name the variances that are 0, or say that effects are fully correlated."""
-    limit = 1e-8 * estimates.residual_variance
+    limit = _NO_VARIANCE * estimates.residual_variance
     zero = [
         f"{term} over participants"
         for term, variance in zip(terms, np.diag(estimates.participant_covariance), strict=True)

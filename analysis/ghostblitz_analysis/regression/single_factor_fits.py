@@ -1,16 +1,20 @@
-"""Linear mixed models with participants as the one grouping factor, by statsmodels.
+"""Linear mixed models with participants as the one grouping factor, by statsmodels and SciPy.
 
 statsmodels' optimisers do not all get there on ordinary data, and do not always say so. They are
 tried in a stated order until two agree, and the optimum is checked by its own slope and curvature.
+They often stop short where a variance is 0 or a correlation 1, so that searches of the profiled
+criterion by SciPy stand beside them.
 """
 
 from __future__ import annotations
 
 import warnings
 from importlib.metadata import version
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import minimize
 from statsmodels.regression.mixed_linear_model import MixedLM, MixedLMParams
 
 from ghostblitz_analysis.regression.lmm_estimates import LmmEstimates, NotFittedError
@@ -27,9 +31,15 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
 #: In the order in which they are tried. L-BFGS stops early on ordinary data, so it is not there.
-OPTIMISERS = ("bfgs", "powell", "cg", "nm")
-#: Of these, the ones that hold correlations at 0: statsmodels masks the slopes, not the values.
-_BY_SLOPE = ("bfgs", "cg")
+OPTIMISERS = ("bfgs", "powell", "Nelder-Mead search", "cg", "nm", "Powell search")
+#: Those that hold correlations at 0: of statsmodels' only the ones that go by slopes, as it masks
+#: the slopes and not the values.
+_UNCORRELATED = ("bfgs", "Nelder-Mead search", "cg", "Powell search")
+#: SciPy's searches: its method, and the relative standard deviation from which each starts.
+_SEARCHES: dict[str, tuple[Literal["Nelder-Mead", "Powell"], float]] = {
+    "Nelder-Mead search": ("Nelder-Mead", 0.5),
+    "Powell search": ("Powell", 1.0),
+}
 
 #: Two optimisers agree if their criteria (-2 log likelihood) differ by less.
 _AGREE = 1e-3
@@ -49,7 +59,7 @@ def fit_single_factor(
     random: tuple[int, ...],
     group: IntArray,
     correlated: bool,
-    optimisers: tuple[str, ...] = OPTIMISERS,
+    optimisers: tuple[str, ...] | None = None,
 ) -> LmmEstimates:
     """Fit by REML; coefficients of some columns vary over the groups.
 
@@ -67,9 +77,9 @@ def fit_single_factor(
         The group of each row, numbered from 0.
     correlated : bool
         Whether these coefficients may be correlated over groups.
-    optimisers : tuple of str
-        statsmodels' names, in the order in which they are tried; without correlations, those
-        that need no slopes are passed over.
+    optimisers : tuple of str, optional
+        In the order in which they are tried; by default `OPTIMISERS` or, without correlations,
+        those that hold them at 0.
 
     Returns
     -------
@@ -86,11 +96,15 @@ def fit_single_factor(
     found: list[tuple[float, str, FloatArray]] = []
     trouble: list[str] = []
     agreed = False
-    if not correlated and len(columns) > 1:
-        optimisers = tuple(name for name in optimisers if name in _BY_SLOPE)
+    if optimisers is None:
+        optimisers = OPTIMISERS if correlated or len(columns) == 1 else _UNCORRELATED
     for name in optimisers:
         try:
-            factor = _statsmodels_factor(y, fixed, columns, group, correlated, name)
+            factor = (
+                _searched_factor(products, len(columns), correlated, name)
+                if name in _SEARCHES
+                else _statsmodels_factor(y, fixed, columns, group, correlated, name)
+            )
             criterion = profile_at(factor, products).criterion
         except (np.linalg.LinAlgError, ValueError, FloatingPointError) as error:
             trouble.append(f"{name}: {error}")
@@ -137,6 +151,36 @@ def _statsmodels_factor(
         result = model.fit(reml=True, method=[optimiser], free=free)
         relative = np.asarray(result.cov_re_unscaled, dtype=np.float64)
     return lower_factor(relative)
+
+
+def _searched_factor(
+    products: GroupedProducts, n_random: int, correlated: bool, search: str
+) -> FloatArray:
+    """Return the lower factor of the relative covariance that a search without slopes finds.
+
+    Its diagonal may take either sign, so that 0 is no edge.
+    """
+    method, start_sd = _SEARCHES[search]
+    start = start_sd * np.eye(n_random)
+    places = np.tril_indices(n_random) if correlated else np.diag_indices(n_random)
+
+    def factor_of(values: FloatArray) -> FloatArray:
+        factor = np.zeros_like(start)
+        factor[places] = values
+        return factor
+
+    def criterion(values: FloatArray) -> float:
+        return profile_at(factor_of(values), products).criterion
+
+    found = minimize(
+        criterion,
+        start[places],
+        method=method,
+        tol=1e-7,
+        options={"maxfev": 500 * len(places[0])},
+    )
+    factor = factor_of(found.x)
+    return lower_factor(factor @ factor.T)
 
 
 def lower_factor(covariance: FloatArray) -> FloatArray:
@@ -190,7 +234,9 @@ def _estimates(
         n_variance_parameters=len(places[0]) + 1,
         converged=agreed and still_to_gain < _OPTIMAL,
         singular=singular,
-        engine=f"statsmodels {version('statsmodels')}",
+        engine=f"SciPy {version('scipy')}"
+        if optimiser in _SEARCHES
+        else f"statsmodels {version('statsmodels')}",
         optimiser=optimiser,
         notes=trouble,
     )

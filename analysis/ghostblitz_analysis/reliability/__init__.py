@@ -22,6 +22,7 @@ from ghostblitz_analysis.reliability.scores import (
     planned_scores,
     reported_scores,
 )
+from ghostblitz_analysis.reliability.sequence_costs import sequence_cost_scores
 from ghostblitz_analysis.reliability.sessions import SessionAgreement, session_agreement
 from ghostblitz_analysis.reliability.split_half import SplitHalfTables, split_half_reliability
 
@@ -41,6 +42,7 @@ __all__ = [
     "planned_scores",
     "reliability_results",
     "reported_scores",
+    "sequence_cost_scores",
     "session_agreement",
     "spearman_brown",
     "split_half_reliability",

@@ -19,6 +19,8 @@ FloatArray = npt.NDArray[np.float64]
 
 #: A mean square below this share of the squared largest score is rounding error.
 _ZERO_WITHIN = 1e-24
+#: Of two, the variance between participants has one degree of freedom: any coefficient goes.
+_MIN_PARTICIPANTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,8 @@ def intraclass_correlations(
     Returns
     -------
     tuple of IntraclassCorrelation
-        ICC1, ICC2, ICC3, ICC1k, ICC2k, ICC3k.
+        ICC1, ICC2, ICC3, ICC1k, ICC2k, ICC3k. All missing with fewer than three participants or
+        two sessions; a bound on the wrong side of its coefficient is missing too.
 
     Examples
     --------
@@ -154,8 +157,9 @@ def intraclass_correlations(
     ['ICC1 0.17', 'ICC2 0.29', 'ICC3 0.71', 'ICC1k 0.44', 'ICC2k 0.62', 'ICC3k 0.91']
     """
     x = np.asarray(scores, dtype=np.float64)
-    if x.ndim != 2 or min(x.shape) < 2:
-        return tuple(_missing(name, _too_few(x)) for name in _MCGRAW_WONG)
+    if x.ndim != 2 or x.shape[0] < _MIN_PARTICIPANTS or x.shape[1] < 2:
+        note = f"{_size(x)}; there must be three participants and two sessions at least"
+        return tuple(_missing(name, note) for name in _MCGRAW_WONG)
     ms = _mean_squares(x)
     if ms.between == 0 and ms.within == 0:
         return tuple(
@@ -181,9 +185,9 @@ _MCGRAW_WONG = {
 }
 
 
-def _too_few(x: FloatArray) -> str:
+def _size(x: FloatArray) -> str:
     n, k = x.shape if x.ndim == 2 else (0, 0)
-    return f"{_count(n, 'participant')} with {_count(k, 'session')}; both must be two at least"
+    return f"{_count(n, 'participant')} with {_count(k, 'session')}"
 
 
 def _count(n: int, thing: str) -> str:
@@ -269,7 +273,15 @@ def _absolute(ms: _MeanSquares, confidence: float, *, of_mean: bool) -> Intracla
     if of_mean:
         # The bounds of the single score's coefficient, stepped up by Spearman and Brown.
         low, high = (_over(k * x, 1 + (k - 1) * x) for x in (low, high))
-    note = "a bound of the interval does not exist" if np.isnan([low, high]).any() else ""
+    notes = ["a bound of the interval does not exist" if np.isnan([low, high]).any() else ""]
+    # Satterthwaite's degrees of freedom make an approximation that can go as wrong as this.
+    if low > icc:
+        low = nan
+        notes.append("the lower bound would lie above the coefficient, so it is left away")
+    if high < icc:
+        high = nan
+        notes.append("the upper bound would lie below the coefficient, so it is left away")
+    note = "; ".join(text for text in notes if text)
     p = float(stats.f.sf(f, df_1, df_2))
     return IntraclassCorrelation(*names, icc, low, high, f, df_1, df_2, p, note)
 
@@ -306,7 +318,8 @@ def measurement_error(scores: npt.ArrayLike, *, confidence: float) -> Measuremen
     if x.ndim != 2 or min(x.shape) < 2:
         n, k = x.shape if x.ndim == 2 else (0, 0)
         mean = float(x.mean()) if x.size else nan
-        return MeasurementError(n, k, mean, nan, nan, nan, nan, nan, nan, nan, _too_few(x))
+        note = f"{_size(x)}; both must be two at least"
+        return MeasurementError(n, k, mean, nan, nan, nan, nan, nan, nan, nan, note)
     ms = _mean_squares(x)
     df = (ms.n - 1) * (ms.k - 1)
     tails = stats.chi2.ppf([(1 + confidence) / 2, (1 - confidence) / 2], df)

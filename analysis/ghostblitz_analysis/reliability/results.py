@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from ghostblitz_analysis.reliability.scores import code_trials, reported_scores
+from ghostblitz_analysis.reliability.sequence_costs import sequence_cost_scores
 from ghostblitz_analysis.reliability.sessions import session_agreement
 from ghostblitz_analysis.reliability.split_half import split_half_reliability
 from ghostblitz_analysis.settings import AnalysisSettings
@@ -22,7 +23,8 @@ class ReliabilityResults:
     Attributes
     ----------
     split_half : DataFrame, one row per score and measure
-        From `split_half_reliability`.
+        From `split_half_reliability`: the scores of `reported_scores`, then those of
+        `sequence_cost_scores`.
     left_out : DataFrame, one row per analysis, participant, score and measure
         Who is left out of what, and why: ``analysis`` (``split_half`` or ``sessions``),
         ``participant_id``, ``kind``, ``score``, the factors, ``measure`` and ``reason``.
@@ -52,7 +54,7 @@ class ReliabilityResults:
 def reliability_results(
     flagged: pd.DataFrame, *, factors: tuple[str, ...], settings: AnalysisSettings
 ) -> ReliabilityResults | None:
-    """Find the reliability of every score that an analysis reports of its cells.
+    """Find the reliability of every score that an analysis reports of its cells and sequences.
 
     Parameters
     ----------
@@ -71,24 +73,35 @@ def reliability_results(
     Raises
     ------
     DatasetError
-        If the data hold no cells that a planned contrast compares.
+        If a planned contrast names a factor or level that the data do not hold.
     """
     coded = code_trials(flagged, factors=factors)
-    if not coded.participants:
+    if coded.trials.empty:
         return None
-    scores = reported_scores(coded, settings.contrasts)
-    split_half = split_half_reliability(coded, scores=scores, settings=settings)
-    sessions = session_agreement(coded, scores=scores, settings=settings)
-    lost = {"split_half": split_half.left_out}
-    if sessions is not None:
-        lost["sessions"] = sessions.left_out
-    left_out = pd.concat(
-        [table.assign(analysis=name) for name, table in lost.items()], ignore_index=True
-    )
-    left_out.insert(0, "analysis", left_out.pop("analysis").astype("string"))
+    of_cells = (coded, reported_scores(coded, settings.contrasts))
+    split_half, icc, error, left_out = [], [], [], []
+    for of_what, scores in (of_cells, *sequence_cost_scores(flagged, factors=factors)):
+        halves = split_half_reliability(of_what, scores=scores, settings=settings)
+        split_half.append(halves.reliability)
+        left_out.append(halves.left_out.assign(analysis="split_half"))
+        sessions = session_agreement(of_what, scores=scores, settings=settings)
+        if sessions is not None:
+            icc.append(sessions.icc)
+            error.append(sessions.measurement_error)
+            left_out.append(sessions.left_out.assign(analysis="sessions"))
+    lost = _below_each_other(left_out)
+    lost.insert(0, "analysis", lost.pop("analysis").astype("string"))
     return ReliabilityResults(
-        split_half=split_half.reliability,
-        left_out=left_out,
-        icc=None if sessions is None else sessions.icc,
-        measurement_error=None if sessions is None else sessions.measurement_error,
+        split_half=_below_each_other(split_half),
+        left_out=lost,
+        icc=_below_each_other(icc) if icc else None,
+        measurement_error=_below_each_other(error) if error else None,
     )
+
+
+def _below_each_other(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Join tables in the columns and types of the first, missing where another has none."""
+    first, *others = tables
+    columns = list(first.columns)
+    like_first = [table.reindex(columns=columns).astype(first.dtypes) for table in others]
+    return pd.concat([first, *like_first], ignore_index=True)

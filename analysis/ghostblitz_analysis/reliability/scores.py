@@ -10,11 +10,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from ghostblitz_analysis.exclusions import used_for_accuracy, used_for_rt
+from ghostblitz_analysis.inference.cell_scores import CellScores
+from ghostblitz_analysis.inference.contrast_weights import check_contrasts, weigh_cells
 from ghostblitz_analysis.measures import order_cells
 from ghostblitz_analysis.settings import ContrastMeasure, ContrastSettings
-from ghostblitz_task.errors import DatasetError
 
 __all__ = [
+    "Cell",
     "CellScore",
     "CodedTrials",
     "code_trials",
@@ -126,11 +128,13 @@ def code_trials(flagged: pd.DataFrame, *, factors: tuple[str, ...]) -> CodedTria
     Returns
     -------
     CodedTrials
-        Trials without a level of some factor are in no cell, and so left out.
+        Trials without a level of some factor are in no cell, and so left out; a participant with
+        no others is still one.
     """
     keys = list(factors)
-    analysed = flagged[used_for_accuracy(flagged) & flagged[keys].notna().all(axis=1).to_numpy()]
+    analysed = flagged[used_for_accuracy(flagged)]
     participants = tuple(sorted(str(person) for person in analysed["participant_id"].unique()))
+    analysed = analysed[analysed[keys].notna().all(axis=1).to_numpy()]
     people = pd.Categorical(analysed["participant_id"], categories=list(participants))
     met = analysed[keys].drop_duplicates(ignore_index=True).astype("string")
     for name in _CELL_FACTORS:
@@ -220,69 +224,30 @@ def difference_score(
 def planned_scores(
     coded: CodedTrials, contrasts: Sequence[ContrastSettings]
 ) -> tuple[CellScore, ...]:
-    """Return the planned contrasts as scores; one with an open mode gives a score per mode.
+    """Return the planned contrasts as scores, with the weights with which they are tested.
+
+    A contrast with an open mode gives a score per mode: grab and shout are never averaged. One
+    whose cells nobody was given gives no score; its row in `contrast_table` says so.
 
     Raises
     ------
     DatasetError
-        If no cell has what a contrast compares.
+        If a contrast names a factor or level that the data do not hold.
     """
-    scores: list[CellScore] = []
-    for contrast in contrasts:
-        scores += _planned(coded, contrast)
-    return tuple(scores)
-
-
-def _planned(coded: CodedTrials, contrast: ContrastSettings) -> list[CellScore]:
-    """Return the scores of one planned contrast; grab and shout are never averaged."""
-    # As plain texts: the factors of cells may be any columns.
-    within: dict[str, str] = {str(name): level for name, level in contrast.within.items()}
-    against: dict[str, str] = {str(name): level for name, level in contrast.against.items()}
-    shared = {} if against else {x: level for x, level in within.items() if x in coded.factors}
-    of_modes: list[dict[str, str]] = [{}]
-    if "mode" in coded.factors and "mode" not in (contrast.of, *within):
-        of_modes = [{"mode": str(mode)} for mode in coded.cells["mode"].unique()]
+    cells = CellScores(
+        np.array(coded.participants, dtype=object), coded.factors, tuple(coded.cell_keys), {}
+    )
+    check_contrasts(cells, tuple(contrasts))
     scores = []
-    for of_mode in of_modes:
-        weights = _difference(coded, contrast, within | of_mode)
-        if weights and against:
-            others = _difference(coded, contrast, against | of_mode)
-            weights = _less(weights, others) if others else {}
-        if weights:
-            scores.append(CellScore("contrast", contrast.name, weights, shared | of_mode))
-    if not scores:
-        cells = "; ".join(", ".join(cell) for cell in coded.cell_keys)
-        raise DatasetError(
-            f"contrast {contrast.name!r} compares {contrast.of} {contrast.level!r} with "
-            f"{contrast.reference!r}, but the data hold no such pair of cells, only {cells}; "
-            "look at contrasts in the analysis settings"
-        )
-    return scores
-
-
-def _difference(
-    coded: CodedTrials, contrast: ContrastSettings, within: Mapping[str, str]
-) -> dict[Cell, float]:
-    """Weigh the pairs of cells that differ in the two levels alone, all pairs alike."""
-    named = {contrast.of, *within}
-    if not named <= set(coded.cells.columns):
-        return {}
-    chosen = coded.cells
-    for name, level in within.items():
-        chosen = chosen[chosen[name] == level]
-    others = [name for name in coded.factors if name != contrast.of]
-    high = chosen[chosen[contrast.of] == contrast.level]
-    low = chosen[chosen[contrast.of] == contrast.reference]
-    if others:
-        pairs = high[others].merge(low[others], on=others).to_dict("records")
-    else:
-        pairs = [{}] * min(len(high), len(low))
-    weights: dict[Cell, float] = {}
-    for pair in pairs:
-        for level, sign in ((contrast.level, 1.0), (contrast.reference, -1.0)):
-            full = {**pair, contrast.of: level}
-            weights[tuple(str(full[name]) for name in coded.factors)] = sign / len(pairs)
-    return weights
+    for contrast in contrasts:
+        shared = {} if contrast.against else {str(x): y for x, y in contrast.within.items()}
+        for weighted in weigh_cells(cells, contrast):
+            of_cells = (weighted.level - weighted.reference).tolist()
+            weights = {cells.cells[n]: of_cells[n] for n in np.flatnonzero(weighted.used)}
+            of_mode = {"mode": weighted.mode} if weighted.mode else {}
+            if weights:
+                scores.append(CellScore("contrast", contrast.name, weights, shared | of_mode))
+    return tuple(scores)
 
 
 def _less(weights: Mapping[Cell, float], others: Mapping[Cell, float]) -> dict[Cell, float]:

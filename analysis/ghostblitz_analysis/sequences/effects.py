@@ -10,7 +10,8 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from ghostblitz_analysis.intervals import mean_interval
+from ghostblitz_analysis.exclusions import with_trials_after_errors
+from ghostblitz_analysis.intervals import exponentiated, mean_interval, of_proportions
 from ghostblitz_analysis.sequences.costs import (
     COST_MEANINGS,
     cost_comparisons,
@@ -30,6 +31,7 @@ from ghostblitz_analysis.sequences.post_error import (
     pair_flow,
     post_error_comparisons,
 )
+from ghostblitz_analysis.settings import AnalysisSettings
 from ghostblitz_analysis.wording import count_of
 from ghostblitz_task.errors import DatasetError
 
@@ -47,10 +49,6 @@ EFFECT_MEANINGS: Mapping[str, str] = MappingProxyType({**COST_MEANINGS, **POST_E
 #: A mean of fewer trials of a kind says too little of a participant. No standard exists; five is a
 #: choice that keeps participants with few errors in post-error slowing.
 MIN_TRIALS = 5
-
-#: Trials after errors that a study leaves out, such as of its rule contrasts, are what post-error
-#: measures are made of.
-_AFTER_ERROR_FLAG = "exclude_after_error"
 
 _KEYS = ["effect", "mode", "rule"]
 _NUMBERS = (
@@ -100,6 +98,7 @@ def participant_effects(
     flagged: pd.DataFrame,
     *,
     factors: tuple[str, ...],
+    settings: AnalysisSettings | None = None,
     min_trials: int = MIN_TRIALS,
     match: tuple[str, ...] = (),
 ) -> ParticipantEffects:
@@ -111,11 +110,13 @@ def participant_effects(
     Parameters
     ----------
     flagged : DataFrame, one row per trial
-        From `flag_exclusions`: RTs come from trials without any flag (in post-error measures, a
-        flag for following an error counts for nothing), error rates from all
+        From `flag_exclusions`: RTs come from trials without any flag, error rates from all
         analysed trials.
     factors : tuple of str
         From `cell_factors`; with ``mode`` among them each mode is measured by itself.
+    settings : AnalysisSettings, optional
+        What the trials were flagged with. If they leave trials after errors out, post-error
+        measures come from `with_trials_after_errors`; without them the flags stand.
     min_trials : int
         Fewest trials of each kind for a participant to be among the means.
     match : tuple of str
@@ -172,7 +173,8 @@ def participant_effects(
             f"{', '.join(known)}"
         )
     modes = ("mode",) if "mode" in factors else ()
-    after_errors = _with_trials_after_errors(flagged, trials)
+    of_errors = flagged if settings is None else with_trials_after_errors(flagged, settings)
+    after_errors = trials if of_errors is flagged else sequence_trials(of_errors)
     costs = cost_comparisons(trials, modes=modes)
     slowing = post_error_comparisons(after_errors, modes=modes)
     tables, flows = {}, []
@@ -201,14 +203,6 @@ def participant_effects(
         notes=MappingProxyType({each.effect: each.note for each in (*costs, *slowing)}),
         min_trials=min_trials,
     )
-
-
-def _with_trials_after_errors(flagged: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
-    """Take trials after errors back in, where the settings leave them out of everything else."""
-    flags = [name for name in flagged.columns if name.startswith(_AFTER_ERROR_FLAG)]
-    if not flags:
-        return trials
-    return sequence_trials(flagged.assign(**dict.fromkeys(flags, False)))
 
 
 def _matched_further(comparison: Comparison, match: tuple[str, ...]) -> Comparison:
@@ -356,7 +350,8 @@ def _rt_columns(
         part.loc[enough, "difference_s"].to_numpy("float64"), confidence=confidence
     )
     left_out = [str(person) for person in part.loc[~enough, "participant_id"]]
-    notes = [logs.note]
+    ratio = exponentiated(logs.mean, logs.low, logs.high)
+    notes = [logs.note, ratio.note]
     if left_out:
         notes.append(
             f"{count_of(len(left_out), 'participant')} left out, with fewer than {min_trials} RTs "
@@ -364,7 +359,7 @@ def _rt_columns(
         )
     values = (
         logs.n, len(left_out), json.dumps(left_out, ensure_ascii=False),
-        *np.exp([logs.mean, logs.low, logs.high]),
+        ratio.mean, ratio.low, ratio.high,
         logs.mean, logs.sd, logs.dz, logs.t, logs.df, logs.p,
         seconds.mean, seconds.low, seconds.high,
     )  # fmt: skip
@@ -377,8 +372,10 @@ def _error_columns(
     if part["n_trials_condition"].isna().all():
         return dict.fromkeys(_ERROR_COLUMNS, pd.NA), ""
     enough = _enough(part, "n_trials", min_trials) & part["p_error_difference"].notna()
-    errors = mean_interval(
-        part.loc[enough, "p_error_difference"].to_numpy("float64"), confidence=confidence
+    errors = of_proportions(
+        mean_interval(
+            part.loc[enough, "p_error_difference"].to_numpy("float64"), confidence=confidence
+        )
     )
     left_out = [str(person) for person in part.loc[~enough, "participant_id"]]
     values = (

@@ -65,11 +65,12 @@ def sequence_results(
     Parameters
     ----------
     flagged : DataFrame, one row per trial
-        From `flag_exclusions`.
+        From `flag_exclusions` with the same settings.
     factors : tuple of str
         From `cell_factors`.
     settings : AnalysisSettings
-        The level of all intervals.
+        The level of all intervals, and the exclusions: post-error measures are made as if they
+        left no trial after an error out.
 
     Raises
     ------
@@ -77,7 +78,7 @@ def sequence_results(
         If no trial is analysed.
     """
     confidence = settings.confidence
-    measured = participant_effects(flagged, factors=factors)
+    measured = participant_effects(flagged, factors=factors, settings=settings)
     stretches = participant_stretches(flagged, factors=factors)
     slopes = participant_slopes(flagged, factors=factors)
     return SequenceResults(

@@ -247,6 +247,7 @@ def test_changed_settings_are_noticed(make_log, edit_log: Edit, tmp_path):
                       "shout_item": None, "rules": []}}, "item_colours"),
         (2, {"onset_s": "soon"}, 'onset_s is "soon", but should be a finite number'),
         (2, {"onset_s": float("nan")}, "onset_s is NaN, but should be a finite number"),
+        (2, {"onset_s": 10**400}, "onset_s is 1000000000"),
         (2, {"onset_s": float("inf")}, "onset_s is Infinity"),
         (2, {"fixation_onset_s": -1.0}, "fixation_onset_s is -1.0, but cannot be negative"),
         (2, {"onset_s": 0.5, "fixation_onset_s": 1.0}, "before fixation_onset_s"),
