@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import rich.style  # noqa: F401 - draws a number as it is imported, which would be some test's
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -582,26 +582,22 @@ def test_the_folder_holds_report_tables_figures_and_record(two_rules, tmp_path):
     result = as_result(two_rules, tmp_path / "out")
     write_analysis(result)
     found = {p.relative_to(result.out).as_posix() for p in result.out.rglob("*") if p.is_file()}
-    figures = (
-        "rt_by_cell",
-        "rt_distribution",
-        "accuracy_by_cell",
-        "error_kinds",
-        "rt_over_session",
-    )
-    tables = (
-        "trials", "audit", "participant_cells", "group_cells", "contrasts", "error_kinds",
-        "findings",
-    )  # fmt: skip
-    assert found == {
+    figures = {"rt_by_cell", "accuracy_by_cell", "error_kinds", *build_figures(result.analysis)}
+    tables = {"trials", "audit", "contrasts", "planned_contrasts", *result.analysis.tables}
+    latex = {name for name in found if re.fullmatch(r"tables/latex/\w+\.tex", name)}
+    assert latex
+    assert found - latex == {
         "report.html",
+        "report.qmd",
         "analysis.json",
-        *(f"tables/{name}.csv" for name in tables),
+        "tables/tables.docx",
+        "tables/tables.tex",
+        *(f"tables/{name}.csv" for name in (*tables, "findings")),
         *(f"figures/{name}.{kind}" for name in figures for kind in ("svg", "pdf", "png")),
     }
     record = json.loads((result.out / "analysis.json").read_text(encoding="utf-8"))
     assert set(record["files"]) == found
-    assert record["settings_sha256"] == AnalysisSettings().sha256
+    assert record["settings_sha256"] == QUICK.sha256
     assert record["contrasts"][0]["rt_ratio"] == result.analysis.contrasts["rt_ratio"].iloc[0]
     assert record["contrasts"][0]["left_out"] == []
 

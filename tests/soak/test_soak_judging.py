@@ -35,10 +35,13 @@ def trials(n: int = N, *, flips_ppm: float = 0.0, keys_ppm: float = 0.0) -> list
     for i in range(n):
         onset_s = 2.0 * i * (1 + 1e-6 * flips_ppm)
         press_s = (2.0 * i + 0.5) * (1 + 1e-6 * keys_ppm)
-        events = [{"kind": kind, "key": "s"} for kind in ("press", "release")]
+        events = [
+            {"kind": kind, "key": "s", "t_s": t_s, "mode": "grab"}
+            for kind, t_s in (("press", press_s), ("release", press_s + 0.05))
+        ]
         found.append({
             "type": "trial", "trial_index": i, "onset_s": onset_s,
-            "rt_s": press_s - onset_s, "events": events,
+            "rt_s": press_s - onset_s, "deadline_s": 1.5, "events": events,
         })  # fmt: skip
     return found
 
