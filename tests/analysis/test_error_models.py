@@ -110,6 +110,7 @@ def test_errors_that_do_not_vary_with_the_participant_are_singular_and_told(make
     fit = fit_mixed_logit(rows_of(trials), confidence=0.95)
     assert fit.singular
     assert "singular: no variance" in fit.note
+    assert "intercepts only" in fit.note
     assert fit.converged
 
 

@@ -182,6 +182,17 @@ def test_slopes_are_kept_where_rule_effects_differ(draw_trials):
     assert fits[0].effects[1].df > 500
 
 
+def test_model_to_read_warns_of_effects_without_slopes_where_it_has_any(draw_trials):
+    for kinds in (("mixed",), ("pure", "mixed")):
+        trials = draw_trials(
+            np.random.default_rng(11), n_participants=8, n_per_cell=15, effect_sd=0.3,
+            block_kinds=kinds,
+        )  # fmt: skip
+        fits = fit_rt_models(rows_of(trials, factors=("rule", "block_kind")), confidence=0.95)
+        warned = ["interactions" in fit.note for fit in fits]
+        assert warned == [fit.selected and len(kinds) == 2 for fit in fits]
+
+
 def test_a_rule_effect_without_spread_falls_back_to_intercepts_with_the_reason(draw_trials):
     rng = np.random.default_rng(5)
     trials = draw_trials(rng, n_participants=8, n_per_cell=20, effect_sd=0.0)

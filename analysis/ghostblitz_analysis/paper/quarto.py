@@ -35,7 +35,7 @@ def dataset_parameter(dataset: Path, out: Path) -> str:
     --------
     >>> dataset_parameter(Path("study/data"), Path("study/results"))
     '../data'
-    >>> dataset_parameter(Path("/home/someone/lab/data"), Path("/tmp/results"))
+    >>> dataset_parameter(Path("/a/study/data"), Path("/another/place/results"))
     'data'
     """
     try:

@@ -274,6 +274,11 @@ def _logit_notes(rows: TrialRows, fit: LaplaceFit, separated: str) -> tuple[str,
         notes.append("singular: no variance of (Intercept) over participants")
     if len(rows.participants) < 5:
         notes.append(f"{len(rows.participants)} participants are few to estimate a variance from")
+    if len(rows.design.terms) > 1:
+        notes.append(
+            "participants differ in their intercepts only: where they differ in an effect too, its "
+            "test is too liberal"
+        )
     return tuple(notes)
 
 

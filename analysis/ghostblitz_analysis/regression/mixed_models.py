@@ -57,6 +57,10 @@ _TOO_LIBERAL = (
     "where participants differ in the effect of rule all the same, this model's tests of it are "
     "too liberal"
 )
+_FIXED_FOR_ALL = (
+    "participants differ in the effect of rule at most: where they differ in other effects and in "
+    "interactions too, this model's tests of those are too liberal; read the planned contrasts"
+)
 
 
 def fit_rt_models(
@@ -78,10 +82,12 @@ def fit_rt_models(
     tuple of ModelFit
         The model with random intercepts first, then each step that was tried. One is
         `selected`: the first step whose slopes could be estimated, or else the first model, whose
-        note then warns that its tests of rule may be too liberal. Slopes are estimated where the
-        model converged, no variance of slopes is 0, and, with correlations, participants'
-        covariance is not singular. Where the variance of targets is 0, a step is fitted without
-        their intercepts. Nothing is selected where the first model has no estimates.
+        note then warns that its tests of rule may be too liberal. Where there are further
+        factors, the note of the selected model warns of theirs, which have no slopes. Slopes are
+        estimated where the model converged, no variance of slopes is 0, and, with correlations,
+        participants' covariance is not singular. Where the variance of targets is 0, a step is
+        fitted without their intercepts. Nothing is selected where the first model has no
+        estimates.
     """
     first = fit_rt_model(rows, structure="intercepts", confidence=confidence, max_rows=max_rows)
     if not first.fitted:
@@ -93,10 +99,16 @@ def fit_rt_models(
     for structure in ("slopes", "slopes_uncorrelated"):
         fit = _fit_slopes(rows, structure, confidence, max_rows)
         if fit.fitted and fit.converged and not _slopes_singular(fit):
-            tried.append(replace(fit, selected=True))
+            tried.append(_selected(fit))
             return (_told(first, [*tried]), *tried)
         tried.append(fit)
-    return (_told(replace(first, selected=True), tried), *tried)
+    return (_told(_selected(first), tried), *tried)
+
+
+def _selected(fit: ModelFit) -> ModelFit:
+    """Mark the model to read, and say which of its tests take participants to be alike."""
+    has_more = len(fit.rows.design.terms) > 1 + len(fit.rows.design.rule_columns)
+    return replace(fit, selected=True, notes=(*fit.notes, *([_FIXED_FOR_ALL] if has_more else [])))
 
 
 def _fit_slopes(rows: TrialRows, structure: str, confidence: float, max_rows: int) -> ModelFit:
