@@ -149,7 +149,7 @@ def _mix(tone: str, other: str, share: float) -> str:
 
 
 def _lightness(tone: str) -> float:
-    """CIE L* (0 to 100) of an sRGB tone (IEC 61966-2-1; CIE 15:2004, eq. 8.3)."""
+    """CIE L* (0 to 100) of an sRGB tone (IEC 61966-2-1; CIE 15:2004)."""
     linear = [
         c / 12.92 if c <= 0.04045 else math.pow((c + 0.055) / 1.055, 2.4)
         for c in (channel / 255 for channel in _rgb(tone))

@@ -144,7 +144,7 @@ _SOURCES = {
     "hohle": Citation(
         "Hohle, R. H. (1965). Inferred components of reaction times as functions of foreperiod "
         "duration.",
-        "Journal of Experimental Psychology, 69", ", 382–386.", "10.1037/h0021740",
+        "Journal of Experimental Psychology, 69", ", 382–386.",
     ),
     "bruyer": Citation(
         "Bruyer, R., & Brysbaert, M. (2011). Combining speed and accuracy in cognitive psychology: "
@@ -155,7 +155,7 @@ _SOURCES = {
     "woltz": Citation(
         "Woltz, D. J., & Was, C. A. (2006). Availability of related long-term memory during and "
         "after attention focus in working memory.",
-        "Memory & Cognition, 34", ", 668–684.",
+        "Memory & Cognition, 34", ", 668–684.", "10.3758/BF03193587",
     ),
     "vandierendonck": Citation(
         "Vandierendonck, A. (2017). A comparison of methods to combine speed and accuracy measures "
@@ -206,7 +206,7 @@ _SOURCES = {
     "weir": Citation(
         "Weir, J. P. (2005). Quantifying test-retest reliability using the intraclass correlation "
         "coefficient and the SEM.",
-        "Journal of Strength and Conditioning Research, 19", ", 231–240.",
+        "Journal of Strength and Conditioning Research, 19", ", 231–240.", "10.1519/15184.1",
     ),
     "lme4": Citation(
         "Bates, D., Mächler, M., Bolker, B., & Walker, S. (2015). Fitting linear mixed-effects "
@@ -219,6 +219,17 @@ _SOURCES = {
         "random effects for subjects and items.",
         "Journal of Memory and Language, 59", ", 390–412.", "10.1016/j.jml.2007.12.005",
     ),
+    "barr": Citation(
+        "Barr, D. J., Levy, R., Scheepers, C., & Tily, H. J. (2013). Random effects structure for "
+        "confirmatory hypothesis testing: Keep it maximal.",
+        "Journal of Memory and Language, 68", ", 255–278.", "10.1016/j.jml.2012.11.001",
+    ),
+    "scandola": Citation(
+        "Scandola, M., & Tidoni, E. (2024). Reliability and feasibility of linear mixed models in "
+        "fully crossed experimental designs.",
+        "Advances in Methods and Practices in Psychological Science, 7", "(1).",
+        "10.1177/25152459231214454",
+    ),
     "matuschek": Citation(
         "Matuschek, H., Kliegl, R., Vasishth, S., Baayen, H., & Bates, D. (2017). Balancing Type I "
         "error and power in linear mixed models.",
@@ -227,7 +238,7 @@ _SOURCES = {
     "satterthwaite": Citation(
         "Giesbrecht, F. G., & Burns, J. C. (1985). Two-stage analysis based on a mixed model: "
         "Large-sample asymptotic theory and small-sample simulation results.",
-        "Biometrics, 41", ", 477–486.",
+        "Biometrics, 41", ", 477–486.", "10.2307/2530872",
     ),
     "nakagawa": Citation(
         "Nakagawa, S., Johnson, P. C. D., & Schielzeth, H. (2017). The coefficient of "
@@ -319,7 +330,9 @@ def _of_models(analysis: Analysis) -> Iterator[str]:
     fits = analysis.regression.models
     fitted = fits[fits["fitted"].fillna(False)]
     if fitted["outcome"].isin(["log_rt", "inverse_rt"]).any():
-        yield from ("lme4", "baayen", "matuschek", "satterthwaite")
+        yield from ("lme4", "baayen", "barr", "matuschek", "satterthwaite")
+    if fitted["formula"].str.contains("participant_id:", regex=False).any():
+        yield "scandola"
     if fitted["r2_marginal"].notna().any():
         yield "nakagawa"
     if fitted["estimator"].fillna("").str.contains("penalty").any():

@@ -85,8 +85,8 @@ def ez_parameters(
 ) -> EzParameters:
     """Solve the EZ-diffusion equations for drift, boundary and non-decision time.
 
-    After Wagenmakers, van der Maas & Grasman (2007), Psychonomic Bulletin & Review 14, 3-22,
-    eqs. 5 to 9. They are written here with u = 2p - 1 as
+    After Wagenmakers, van der Maas & Grasman (2007), Psychonomic Bulletin & Review 14, 3-22.
+    Their equations are written here with u = 2p - 1 as
     v = s u c, a = 2 s k / c and mean decision time a / (2 s c), where k = atanh(u) / u,
     c = (2 k g / VRT) ** (1/4) and g = (u - (1 - u**2) atanh(u)) / (2 u**3). Both k and g are
     smooth at u = 0, so chance performance needs no case of its own: there v = 0 and

@@ -73,6 +73,7 @@ _MODELS = {
 }
 _ERROR_MODELS = {
     "mixed_logit": "mixed logistic model of errors",
+    "mixed_logit_slopes": "mixed logistic model of errors",
     "gee": "GEE model of errors",
 }
 _EFFECTS = {

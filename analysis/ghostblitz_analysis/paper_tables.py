@@ -50,7 +50,14 @@ _UNITS = {
     "p_correct": "difference (points)",
 }
 _TERMS = {"(Intercept)": "intercept", "residual": "residual"}
-_GROUPS = {"participant_id": "participants", "target": "targets", "residual": "residual"}
+_GROUPS = {
+    "participant_id": "participants",
+    "participant_id:rule": "participants by rule",
+    "participant_id:block_kind": "participants by kind of block",
+    "participant_id:rule:block_kind": "participants by rule and kind of block",
+    "target": "targets",
+    "residual": "residual",
+}
 
 
 # --- exclusions ----------------------------------------------------------------------------

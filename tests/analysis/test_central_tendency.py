@@ -246,7 +246,7 @@ def test_accuracy_on_which_all_agree_has_no_interval():
     trials = pd.concat([table_of([1.0, 2.0]), table_of([1.0], person="b")])
     row = grouped(trials).loc[("p_correct", "direct")]
     assert (row["mean"], row["low"], row["high"]) == (1, pd.NA, pd.NA)
-    assert row["note"] == "all participants have the same proportion, so no interval"
+    assert row["note"] == "all participants have the same value, so neither interval nor test"
 
 
 def test_the_interval_of_accuracy_ends_at_one():

@@ -8,11 +8,14 @@ from scipy import integrate, optimize, special
 
 from ghostblitz_analysis.exclusions import flag_exclusions
 from ghostblitz_analysis.regression import error_rows, fit_gee, fit_mixed_logit
-from ghostblitz_analysis.regression.laplace import fit_laplace, laplace_loglik
+from ghostblitz_analysis.regression.laplace import laplace_loglik
+from ghostblitz_analysis.regression.laplace_fits import fit_laplace
 from ghostblitz_analysis.regression.separation import CellCounts
 from ghostblitz_analysis.settings import AnalysisSettings
 
 MATRIX = np.array([[1.0, 0.0], [1.0, 1.0]])
+#: Random intercepts: both cells of a participant share them.
+SHARED = np.ones((1, 2, 2))
 
 
 def draw_counts(rng, *, n_people, n_trials, beta, sd):
@@ -30,9 +33,9 @@ def rows_of(trials, factors=("rule",)):
 def test_the_slopes_are_those_of_the_log_likelihood(sd, beta):
     counts = draw_counts(np.random.default_rng(1), n_people=7, n_trials=20, beta=(-2, 0.5), sd=0.8)
     parameters = np.array([*beta, sd])
-    _, slopes = laplace_loglik(parameters, counts, MATRIX)
+    _, slopes = laplace_loglik(parameters, counts, MATRIX, SHARED)
     numeric = optimize.approx_fprime(
-        parameters, lambda values: laplace_loglik(values, counts, MATRIX)[0], 1e-6
+        parameters, lambda values: laplace_loglik(values, counts, MATRIX, SHARED)[0], 1e-6
     )
     assert slopes == pytest.approx(numeric, rel=1e-4, abs=2e-3)
 
@@ -55,7 +58,7 @@ def test_the_laplace_likelihood_nears_the_integral_with_many_trials():
             return top + np.log(area / np.sqrt(2 * np.pi))
 
         total = sum(exact(k, n) for k, n in zip(counts.n_errors, counts.n_trials, strict=True))
-        approximate, _ = laplace_loglik(np.array([-1.0, 0.5, 0.6]), counts, MATRIX)
+        approximate, _ = laplace_loglik(np.array([-1.0, 0.5, 0.6]), counts, MATRIX, SHARED)
         gaps.append(abs(approximate - total))
     assert gaps[0] < 0.1
     assert gaps[1] < gaps[0] / 10
@@ -63,10 +66,10 @@ def test_the_laplace_likelihood_nears_the_integral_with_many_trials():
 
 def test_without_random_variance_it_is_the_logit_of_pooled_counts():
     counts = CellCounts(np.full((4, 2), 50.0), np.array([[5.0, 10.0]] * 4))
-    fit = fit_laplace(counts, MATRIX, penalised=False)
+    fit = fit_laplace(counts, MATRIX, SHARED, penalised=False)
     low, high = special.logit(0.1), special.logit(0.2)
     assert fit.singular
-    assert fit.sd == 0
+    assert fit.sd.tolist() == [0]
     assert fit.coefficients == pytest.approx([low, high - low], abs=1e-7)
     variances = 1 / (200 * np.array([0.09, 0.16]))
     assert np.diag(fit.covariance) == pytest.approx([variances[0], variances.sum()], rel=1e-5)
@@ -74,16 +77,16 @@ def test_without_random_variance_it_is_the_logit_of_pooled_counts():
 
 def test_the_penalty_adds_half_an_error_and_half_a_correct_trial_per_cell():
     counts = CellCounts(np.full((4, 2), 50.0), np.array([[0.0, 10.0]] * 4))
-    fit = fit_laplace(counts, MATRIX, penalised=True)
+    fit = fit_laplace(counts, MATRIX, SHARED, penalised=True)
     low, high = np.log(0.5 / 200.5), np.log(40.5 / 160.5)
     assert fit.coefficients == pytest.approx([low, high - low], abs=1e-6)
 
 
 def test_participants_without_errors_do_not_separate():
     errors = np.array([[0.0, 0.0], [0.0, 0.0], [3.0, 9.0], [5.0, 12.0], [1.0, 4.0]])
-    fit = fit_laplace(CellCounts(np.full((5, 2), 40.0), errors), MATRIX, penalised=False)
+    fit = fit_laplace(CellCounts(np.full((5, 2), 40.0), errors), MATRIX, SHARED, penalised=False)
     assert fit.converged
-    assert fit.sd > 0.5
+    assert fit.sd[0] > 0.5
     assert np.abs(fit.coefficients).max() < 6
 
 
@@ -189,7 +192,7 @@ def test_wald_intervals_cover_a_known_odds_ratio():
     estimates, covered = [], []
     for _ in range(400):
         counts = draw_counts(rng, n_people=25, n_trials=60, beta=(-2.2, 0.6), sd=0.5)
-        fit = fit_laplace(counts, MATRIX, penalised=False)
+        fit = fit_laplace(counts, MATRIX, SHARED, penalised=False)
         se = np.sqrt(fit.covariance[1, 1])
         estimates.append(fit.coefficients[1])
         covered.append(abs(fit.coefficients[1] - 0.6) < 1.959964 * se)

@@ -31,7 +31,7 @@ from ghostblitz_analysis.measures import cell_measures, complete_cells
 from ghostblitz_analysis.models import rule_contrasts
 from ghostblitz_analysis.regression import (
     error_rows,
-    fit_mixed_logit,
+    fit_mixed_logits,
     fit_rt_models,
     rt_rows,
 )
@@ -226,14 +226,15 @@ def mixed_models(seed: int, *, effect_log: float, n_studies: int) -> pd.DataFram
 
 
 def error_models(seed: int, *, error_effect: float, n_studies: int) -> pd.DataFrame:
-    """Analyse studies of 20 people by the mixed logit model of errors."""
+    """Analyse studies of 20 people by the selected mixed logit model of errors."""
     rng = np.random.default_rng(seed)
     trials = draw_studies(
         rng, n_studies=n_studies, n_participants=20, n_per_rule=40, error_effect=error_effect
     )
     rows = []
     for study in by_study(flag_exclusions(trials, SETTINGS)):
-        effect = fit_mixed_logit(error_rows(study, factors=("rule",)), confidence=LEVEL).effects[1]
+        fits = fit_mixed_logits(error_rows(study, factors=("rule",)), confidence=LEVEL)
+        effect = next(fit for fit in fits if fit.selected).effects[1]
         rows.append((effect.estimate, effect.low, effect.high, effect.p))
     return pd.DataFrame(rows, columns=["estimate", "low", "high", "p"])
 

@@ -102,6 +102,21 @@ def test_without_targets_in_the_settings_participants_are_the_one_factor(study):
     assert models["engine"].str.match("(statsmodels|SciPy) [0-9]").all()
 
 
+@pytest.mark.parametrize("kinds", [("mixed_logit", "gee"), ("gee", "mixed_logit")])
+def test_one_error_model_of_the_kind_named_first_is_to_be_read(study, kinds):
+    settings = AnalysisSettings(models=ModelSettings(rt=(), errors=kinds))
+    # Every other participant mistakes half of the exclusion trials.
+    worse = (study["rule"] == "exclusion") & (study["participant_id"].astype(int) % 2 == 0)
+    differing = study.assign(
+        correct=study["correct"].mask(worse & (study["trial_index"] % 2 == 0), False)
+    )
+    models = results_of(differing, settings).models
+    logit = ["error_mixed_logit", "error_mixed_logit_slopes"]
+    of_kind = {"gee": ["error_gee"], "mixed_logit": logit}
+    assert models["model"].tolist() == [name for kind in kinds for name in of_kind[kind]]
+    assert models.loc[models["selected"], "model"].tolist() == of_kind[kinds[0]][-1:]
+
+
 def test_no_models_in_the_settings_give_empty_tables(study):
     settings = AnalysisSettings(models=ModelSettings(rt=(), errors=()))
     full, empty = results_of(study).tables, results_of(study, settings).tables

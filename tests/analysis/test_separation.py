@@ -7,9 +7,13 @@ import pytest
 
 from ghostblitz_analysis.exclusions import flag_exclusions
 from ghostblitz_analysis.regression import error_rows, fit_gee, fit_mixed_logit, regression_results
-from ghostblitz_analysis.regression.laplace import fit_laplace, profile_interval
+from ghostblitz_analysis.regression.error_models import fit_mixed_logits
+from ghostblitz_analysis.regression.laplace_fits import fit_laplace, profile_interval
 from ghostblitz_analysis.regression.separation import CellCounts, cell_counts, separation_note
 from ghostblitz_analysis.settings import AnalysisSettings, ModelSettings
+
+#: Random intercepts: both cells of a participant share them.
+SHARED = np.ones((1, 2, 2))
 
 
 @pytest.fixture
@@ -78,8 +82,8 @@ def test_the_interval_ends_where_the_penalised_profile_has_fallen():
     """Without variance between participants, against a grid of the closed-form likelihood."""
     counts = CellCounts(np.full((3, 2), 30.0), np.array([[0.0, 4.0]] * 3))
     matrix = np.array([[1.0, 0.0], [1.0, 1.0]])
-    fit = fit_laplace(counts, matrix, penalised=True)
-    low, high, chi_square = profile_interval(fit, 1, counts, matrix, drop=1.9207294)
+    fit = fit_laplace(counts, matrix, SHARED, penalised=True)
+    low, high, chi_square = profile_interval(fit, 1, counts, matrix, SHARED, drop=1.9207294)
 
     def penalised(direct, exclusion):
         # Each cell: k + 1/2 errors and n - k + 1/2 correct trials, up to a constant.
@@ -111,6 +115,20 @@ def test_gee_refuses_separated_cells_and_the_penalised_logit_is_fitted_beside_it
     assert not gee.fitted
     assert "GEE has no finite estimates" in gee.note
     models = regression_results(flagged, factors=("rule",), settings=settings).models
-    assert models["model"].tolist() == ["error_gee", "error_mixed_logit"]
-    assert models["selected"].tolist() == [False, True]
-    assert models["separated"].tolist() == [True, True]
+    assert models["model"].tolist() == [
+        "error_gee", "error_mixed_logit", "error_mixed_logit_slopes"
+    ]  # fmt: skip
+    # These people differ no more than by chance.
+    assert models["selected"].tolist() == [False, True, False]
+    assert models["separated"].tolist() == [True, True, True]
+
+
+def test_by_participant_effects_are_penalised_where_cells_are_separated(make_rows):
+    """All direct trials are right, and people differ widely on exclusion trials."""
+    rows = error_rows(make_rows([(0, 2), (0, 15), (0, 6), (0, 0), (0, 18)]), factors=("rule",))
+    first, second = fit_mixed_logits(rows, confidence=0.95)
+    for fit in (first, second):
+        assert fit.converged
+        assert "Jeffreys" in fit.model.estimator
+        assert all(effect.test == "penalised likelihood ratio" for effect in fit.effects)
+    assert second.selected

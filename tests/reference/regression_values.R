@@ -25,12 +25,16 @@ item <- c(ghost = -0.08, chair = 0.05, bottle = 0.1, book = -0.02, mouse = -0.05
 person <- as.integer(factor(cells$participant))
 exclusion <- as.numeric(cells$rule == "exclusion")
 pure <- as.numeric(cells$block_kind == "pure")
-log_rt <- 0.05 + 0.5 * exclusion - 0.1 * pure - 0.15 * exclusion * pure +
-  level[person] + slope[person] * exclusion + item[cells$target] + rnorm(nrow(cells), 0, 0.35)
+residual <- rnorm(nrow(cells), 0, 0.35)
 tendency <- rnorm(n_people, 0, 0.5)
 odds <- -1.9 - 0.4 * exclusion - 0.7 * pure + 0.8 * exclusion * pure + tendency[person]
-cells$rt_s <- round(exp(log_rt), 4)
 cells$error <- as.integer(runif(nrow(cells)) < plogis(odds))
+of_pure <- rnorm(n_people, 0, 0.2) - 0.3 * level
+of_both <- rnorm(n_people, 0, 0.3)
+log_rt <- 0.05 + 0.5 * exclusion - 0.1 * pure - 0.15 * exclusion * pure + level[person] +
+  slope[person] * exclusion + of_pure[person] * pure + of_both[person] * exclusion * pure +
+  item[cells$target] + residual
+cells$rt_s <- round(exp(log_rt), 4)
 trials <- cells[c("participant", "target", "rule", "block_kind", "rt_s", "error")]
 write.csv(trials, "regression_trials.csv", row.names = FALSE, quote = FALSE)
 
@@ -79,14 +83,18 @@ linear <- function(name, formula, data = correct) {
 
 linear("crossed_intercepts", log(rt_s) ~ exclusion + pure + both + (1 | participant) + (1 | target))
 linear("crossed_slopes",
-       log(rt_s) ~ exclusion + pure + both + (1 + exclusion | participant) + (1 | target))
+       log(rt_s) ~ exclusion + pure + both + (1 + exclusion + pure + both | participant) +
+         (1 | target))
 linear("crossed_slopes_uncorrelated",
-       log(rt_s) ~ exclusion + pure + both + (1 + exclusion || participant) + (1 | target))
+       log(rt_s) ~ exclusion + pure + both + (1 | participant) + (1 | participant:rule) +
+         (1 | participant:block_kind) + (1 | participant:rule:block_kind) + (1 | target))
 linear("crossed_inverse", -1 / rt_s ~ exclusion + pure + both + (1 | participant) + (1 | target))
 linear("single_intercepts", log(rt_s) ~ exclusion + pure + both + (1 | participant))
-linear("single_slopes", log(rt_s) ~ exclusion + pure + both + (1 + exclusion | participant))
+linear("single_slopes",
+       log(rt_s) ~ exclusion + pure + both + (1 + exclusion + pure + both | participant))
 linear("single_slopes_uncorrelated",
-       log(rt_s) ~ exclusion + pure + both + (1 + exclusion || participant))
+       log(rt_s) ~ exclusion + pure + both + (1 | participant) + (1 | participant:rule) +
+         (1 | participant:block_kind) + (1 | participant:rule:block_kind))
 
 logit <- glmer(error ~ exclusion + pure + both + (1 | participant), trials, family = binomial,
                control = glmerControl(optimizer = "bobyqa", optCtrl = list(rhoend = 1e-9),

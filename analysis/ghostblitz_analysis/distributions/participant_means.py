@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ghostblitz_analysis.intervals import mean_interval
+from ghostblitz_analysis.intervals import mean_interval, of_proportions
 
 __all__ = ["mean_over_participants"]
 
@@ -66,17 +66,16 @@ def mean_over_participants(
     for key, part in narrow.groupby(list(by), sort=False, observed=True):
         mine = part["value"]
         result = mean_interval(mine.dropna(), confidence=confidence)
-        low, high, note = result.low, result.high, result.note
+        if is_proportion:
+            result = of_proportions(result)
+        low, high = result.low, result.high
         if is_proportion and result.n > 1:
-            low, high = max(low, 0.0), min(high, 1.0)
-            if result.sd == 0:
-                low = high = np.nan
-                note = "all participants have the same proportion, so no interval"
+            low, high = float(np.clip(low, 0.0, 1.0)), float(np.clip(high, 0.0, 1.0))
         left_out = [str(person) for person in part.loc[mine.isna(), "person"]]
         named = json.dumps(left_out, ensure_ascii=False)
         test = (result.t, result.df, result.p)
-        found = (result.n, len(left_out), named, result.mean, low, high, result.sd, *test, note)
-        rows.append((*key, *found))
+        found = (result.n, len(left_out), named, result.mean, low, high, result.sd, *test)
+        rows.append((*key, *found, result.note))
     means = pd.DataFrame(rows, columns=[*by, *_COLUMNS])
     if not rows:
         texts = dict.fromkeys(("left_out", "note"), "string")

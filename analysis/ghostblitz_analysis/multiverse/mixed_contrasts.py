@@ -96,14 +96,7 @@ def mixed_tests(
 def _read(fit: ModelFit, column: int) -> MixedTest:
     if not fit.fitted:
         return MixedTest(None, fit, fit.note)
-    effect = fit.effects[column]
-    notes = [fit.note]
-    if fit.model.structure != "intercepts" and column not in fit.rows.design.rule_columns:
-        notes.append(
-            "participants' slopes are of rule only: where they differ in this contrast, its "
-            "interval is too narrow"
-        )
-    return MixedTest(effect, fit, "; ".join(note for note in notes if note))
+    return MixedTest(fit.effects[column], fit, fit.note)
 
 
 def contrast_rows(
@@ -145,41 +138,30 @@ def recoded_designs(
     Returns
     -------
     list of (Design, dict of int to int)
-        Each design with the column of every contrast that it holds. All span the same columns,
-        and columns whose slopes vary stay as they are wherever the contrast allows it.
+        Each design with the column of every contrast that it holds. All span the same columns, so
+        that a model with slopes of all of them, or with variances of cells, stays the same model.
     """
     groups: list[dict[int, int]] = []
     for number, row in rows.items():
-        for group in groups:
-            column = _place(design, row, {group[n]: rows[n] for n in group}, strict=True)
-            if column is not None:
-                group[number] = column
-                break
-        else:
-            column = _place(design, row, {}, strict=True)
+        for group in [*groups, None]:
+            taken = {} if group is None else {group[n]: rows[n] for n in group}
+            column = _place(row, taken)
             if column is None:
-                column = _place(design, row, {}, strict=False)
-            assert column is not None, "a contrast of cells has a coefficient"
-            groups.append({number: column})
+                continue
+            if group is None:
+                groups.append({number: column})
+            else:
+                group[number] = column
+            break
     return [(_recoded(design, {g[n]: rows[n] for n in g}), g) for g in groups]
 
 
-def _place(
-    design: Design, row: FloatArray, taken: Mapping[int, FloatArray], *, strict: bool
-) -> int | None:
+def _place(row: FloatArray, taken: Mapping[int, FloatArray]) -> int | None:
     """Find the coefficient that a contrast can take the place of."""
-    random = [0, *design.rule_columns]
-    # Its main effect first, so that it keeps its slopes.
     for column in range(1, len(row)):
         if column in taken or abs(row[column]) < _SAME:
             continue
-        transform = _transform(len(row), {**taken, column: row})
-        if abs(np.linalg.det(transform)) < _SAME:
-            continue
-        if not strict:
-            return column
-        recoded = design.cell_matrix @ np.linalg.inv(transform)
-        if np.allclose(recoded[:, random], design.cell_matrix[:, random], rtol=0, atol=_SAME):
+        if abs(np.linalg.det(_transform(len(row), {**taken, column: row}))) >= _SAME:
             return column
     return None
 

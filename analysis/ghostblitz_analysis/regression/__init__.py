@@ -1,7 +1,11 @@
 """Regression models over single trials: of RT with crossed random effects, and of errors."""
 
 from ghostblitz_analysis.regression.design_formulas import Design, Term, build_design
-from ghostblitz_analysis.regression.error_models import fit_gee, fit_mixed_logit
+from ghostblitz_analysis.regression.error_models import (
+    fit_gee,
+    fit_mixed_logit,
+    fit_mixed_logits,
+)
 from ghostblitz_analysis.regression.fit_reports import (
     FixedEffect,
     ModelFit,
@@ -26,6 +30,7 @@ __all__ = [
     "error_rows",
     "fit_gee",
     "fit_mixed_logit",
+    "fit_mixed_logits",
     "fit_rt_model",
     "fit_rt_models",
     "mode_levels",

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from mixedlm.inference import satterthwaite_df
-from scipy.linalg import block_diag
 
 from ghostblitz_analysis.regression.lmm_estimates import LmmEstimates, NotFittedError
+from ghostblitz_analysis.regression.random_parts import RandomComponent, RandomPart
 
 __all__ = ["OPTIMISERS", "fit_crossed"]
 
@@ -23,8 +23,6 @@ IntArray = npt.NDArray[np.intp]
 #: In the order in which they are tried.
 OPTIMISERS = ("COBYQA", "Nelder-Mead", "L-BFGS-B")
 
-#: A standard deviation below this share of the residual one counts as 0, as in lme4.
-_SINGULAR = 1e-4
 _MAX_ITERATIONS = 2000
 
 
@@ -32,13 +30,12 @@ def fit_crossed(
     y: FloatArray,
     fixed: FloatArray,
     *,
-    random: tuple[int, ...],
+    random: RandomPart,
     participant: IntArray,
     target: IntArray,
-    correlated: bool,
     optimisers: tuple[str, ...] = OPTIMISERS,
 ) -> LmmEstimates:
-    """Fit by REML; coefficients of some columns vary over participants, intercepts over targets.
+    """Fit by REML; some coefficients vary over participants, intercepts over targets.
 
     Assumes normal residuals of one variance, and normal random effects (Baayen, Davidson & Bates
     2008, Journal of Memory and Language 59:390).
@@ -49,12 +46,10 @@ def fit_crossed(
         The outcome.
     fixed : (n_rows, n_terms) array
         The design; its first column is the intercept.
-    random : tuple of int
-        The columns of `fixed` whose coefficients vary over participants: 0 for the intercept.
+    random : RandomPart
+        What varies over participants.
     participant, target : (n_rows,) int arrays
         The groups of each row.
-    correlated : bool
-        Whether a participant's coefficients may be correlated.
     optimisers : tuple of str
         mixedlm's names; the next one is tried where one did not converge.
 
@@ -71,17 +66,21 @@ def fit_crossed(
     names = [f"x{number}" for number in range(fixed.shape[1])]
     table = pd.DataFrame(fixed[:, 1:], columns=names[1:])
     # Names, not numbers, so that they are read as groups.
-    table = table.assign(
-        y=y, participant=[f"p{n}" for n in participant], target=[f"t{n}" for n in target]
-    )
-    slopes = [names[number] for number in random if number]
-    varying = " + ".join(["1", *slopes])
-    bar = "|" if correlated else "||"
-    formula = f"y ~ {' + '.join(['1', *names[1:]])} + ({varying} {bar} participant) + (1 | target)"
+    people = pd.Series(participant).astype(str)
+    table = table.assign(y=y, participant="p" + people, target=[f"t{n}" for n in target])
+    for number, grouping in enumerate(random.groupings):
+        table[f"within{number}"] = "p" + people + "_" + pd.Series(grouping.level).astype(str)
+    varying = " + ".join(["1", *(names[number] for number in random.columns if number)])
+    parts = [
+        f"({varying} | participant)",
+        *(f"(1 | within{number})" for number in range(len(random.groupings))),
+        "(1 | target)",
+    ]
+    formula = f"y ~ {' + '.join(['1', *names[1:], *parts])}"
     best, trouble = None, []
     for optimiser in optimisers:
         try:
-            estimates = _fit(formula, table, optimiser)
+            estimates = _fit(formula, table, random, optimiser)
         except (np.linalg.LinAlgError, ValueError, RuntimeError, FloatingPointError) as error:
             trouble.append(f"{optimiser}: {error}")
             continue
@@ -96,7 +95,7 @@ def fit_crossed(
     return best.with_notes(tuple(trouble))
 
 
-def _fit(formula: str, table: pd.DataFrame, optimiser: str) -> LmmEstimates:
+def _fit(formula: str, table: pd.DataFrame, random: RandomPart, optimiser: str) -> LmmEstimates:
     control = mixedlm.LmerControl(
         optimizer=optimiser,
         maxiter=_MAX_ITERATIONS,
@@ -113,16 +112,23 @@ def _fit(formula: str, table: pd.DataFrame, optimiser: str) -> LmmEstimates:
         result = mixedlm.lmer(formula, table, REML=True, control=control)
         covariance = np.asarray(result.vcov(), dtype=np.float64)
         df = np.asarray(satterthwaite_df(result).df, dtype=np.float64)
-    return _estimates(result, covariance, df, optimiser)
+    return _estimates(result, covariance, df, random, optimiser)
 
 
-def _estimates(result: Any, covariance: FloatArray, df: FloatArray, optimiser: str) -> LmmEstimates:
-    blocks = result.VarCorr().groups
-    of_participants = [block.cov for name, block in blocks.items() if name != "target"]
+def _estimates(
+    result: Any, covariance: FloatArray, df: FloatArray, random: RandomPart, optimiser: str
+) -> LmmEstimates:
+    blocks = {
+        name: np.atleast_2d(np.asarray(block.cov, dtype=np.float64))
+        for name, block in result.VarCorr().groups.items()
+    }
+    components = [RandomComponent("participant_id", random.columns, blocks["participant"])]
+    components += [
+        RandomComponent(grouping.name, (0,), blocks[f"within{number}"])
+        for number, grouping in enumerate(random.groupings)
+    ]
+    components.append(RandomComponent("target", (0,), blocks["target"]))
     residual_variance = float(result.sigma) ** 2
-    participant_covariance = np.atleast_2d(block_diag(*of_participants)).astype(np.float64)
-    item_variance = float(np.asarray(blocks["target"].cov)[0, 0])
-    spread = [*np.linalg.eigvalsh(participant_covariance), item_variance]
     loglik = -float(result.deviance) / 2
     if not (np.isfinite(loglik) and np.isfinite(covariance).all() and residual_variance > 0):
         raise ValueError("the estimates are not finite")
@@ -130,13 +136,11 @@ def _estimates(result: Any, covariance: FloatArray, df: FloatArray, optimiser: s
         coefficients=np.asarray(result.beta, dtype=np.float64),
         covariance=covariance,
         df=df,
-        participant_covariance=participant_covariance,
-        item_variance=item_variance,
+        components=tuple(components),
         residual_variance=residual_variance,
         loglik=loglik,
         n_variance_parameters=len(result.theta) + 1,
         converged=bool(result.converged),
-        singular=bool(min(spread) < _SINGULAR**2 * residual_variance),
         engine=f"mixedlm {version('mixedlm')}",
         optimiser=optimiser,
         notes=(),

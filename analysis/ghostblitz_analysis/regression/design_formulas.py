@@ -86,11 +86,6 @@ class Design:
         """The right-hand side in lme4's notation."""
         return " * ".join(self.factors) if self.factors else "1"
 
-    @property
-    def rule_columns(self) -> tuple[int, ...]:
-        """Columns of the main effect of rule, whose slopes may vary over participants."""
-        return tuple(i for i, term in enumerate(self.terms) if term.factors == ("rule",))
-
     def cell_words(self, cell: int) -> str:
         """Name a cell: ``direct trials in mixed blocks``."""
         return _cell_words(dict(zip(self.factors, self.cells[cell], strict=True)))

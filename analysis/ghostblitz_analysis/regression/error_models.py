@@ -4,6 +4,11 @@ The mixed logit asks how the odds of an error of one participant differ between 
 same of all participants' errors together, and its odds ratios are nearer to 1 the more
 participants differ. Where cells are separated, neither has a finite maximum likelihood estimate
 for them: the mixed logit is then fitted with a penalty, and GEE is not.
+
+The mixed logit is fitted with random intercepts of participants, and then with participants who
+differ in every effect as well, with one variance per effect: tests of an effect in which
+participants differ are too liberal without. There are no correlations, for which errors are too
+few; each variance that the data do not show is estimated as 0 by itself.
 """
 
 from __future__ import annotations
@@ -19,6 +24,11 @@ from statsmodels.genmod.cov_struct import Exchangeable
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_estimating_equations import GEE
 
+from ghostblitz_analysis.regression.error_components import (
+    VarianceComponents,
+    effect_components,
+    intercept_component,
+)
 from ghostblitz_analysis.regression.fit_reports import (
     FixedEffect,
     ModelFit,
@@ -26,12 +36,12 @@ from ghostblitz_analysis.regression.fit_reports import (
     RandomEffect,
     covariance_rows,
 )
-from ghostblitz_analysis.regression.laplace import LaplaceFit, fit_laplace, profile_interval
+from ghostblitz_analysis.regression.laplace_fits import LaplaceFit, fit_laplace, profile_interval
 from ghostblitz_analysis.regression.separation import CellCounts, cell_counts, separation_note
 from ghostblitz_analysis.regression.trial_rows import TrialRows
 from ghostblitz_analysis.regression.wald_tests import wald_effects
 
-__all__ = ["MAX_GEE_ROWS", "SMALL_SAMPLE", "fit_gee", "fit_mixed_logit"]
+__all__ = ["MAX_GEE_ROWS", "SMALL_SAMPLE", "fit_gee", "fit_mixed_logit", "fit_mixed_logits"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -44,6 +54,51 @@ SMALL_SAMPLE = 50
 
 #: Variance of the standard logistic distribution: that of single trials on the scale of log odds.
 _LOGISTIC_VARIANCE = np.pi**2 / 3
+
+_TOO_LIBERAL = (
+    "participants differ in their intercepts only: where they differ in an effect too, its test is "
+    "too liberal"
+)
+
+
+def fit_mixed_logits(rows: TrialRows, *, confidence: float) -> tuple[ModelFit, ...]:
+    """Fit the model with random intercepts, then that with participants' effects as well.
+
+    Parameters
+    ----------
+    rows : TrialRows
+        From `error_rows`.
+    confidence : float
+        Level of the intervals.
+
+    Returns
+    -------
+    tuple of ModelFit
+        The model of `fit_mixed_logit` first. Where there is a factor whose effect may differ
+        between participants, a second one with ``(1 | participant_id:rule)`` and the like for
+        every factor and interaction (see `effect_components`), which is `selected` if it
+        converged and one of their variances is above 0. Else the first one is, and its note says
+        why. Nothing is selected where the first model has no estimates.
+    """
+    first = fit_mixed_logit(rows, confidence=confidence)
+    if not first.fitted:
+        return (first,)
+    if not rows.design.factors:
+        return (replace(first, selected=True),)
+    components = effect_components(rows.design, cell_counts(rows))
+    if len(components.groups) == 1:
+        reason = f"no by-participant effects: {_not_told_apart(components)}"
+        return (replace(first, selected=True, notes=(*first.notes, reason)),)
+    second = _fit_logit(rows, "mixed_logit_slopes", components, confidence)
+    varied = any(each.variance > 0 for each in second.random[1:])
+    kept = bool(second.converged) and varied
+    outcome = "kept; read the model with them"
+    if not kept:
+        why = "their variances are estimated as 0" if second.converged else "did not converge"
+        outcome = f"{why}; this model is the one to read"
+    told = f"by-participant effects of {' and '.join(rows.design.factors)}: {outcome}"
+    first = replace(first, selected=not kept, notes=(*first.notes, told))
+    return (first, replace(second, selected=kept))
 
 
 def fit_mixed_logit(rows: TrialRows, *, confidence: float) -> ModelFit:
@@ -85,24 +140,32 @@ def fit_mixed_logit(rows: TrialRows, *, confidence: float) -> ModelFit:
     >>> round(fit.effects[0].estimate, 3)  # the log odds of 1 error in 10
     -2.197
     """
-    formula = f"error ~ {rows.design.formula} + (1 | participant_id)"
-    model = _model_id(rows, "mixed_logit", formula, "Laplace")
+    components = intercept_component(len(rows.design.cells))
+    return _fit_logit(rows, "mixed_logit", components, confidence)
+
+
+def _fit_logit(
+    rows: TrialRows, structure: str, components: VarianceComponents, confidence: float
+) -> ModelFit:
+    formula = f"error ~ {rows.design.formula} + {components.formula}"
+    model = _model_id(rows, structure, formula, "Laplace")
     reason = _why_not(rows)
     if reason:
         return ModelFit(model, rows, notes=(reason,))
     counts = cell_counts(rows)
     separated = separation_note(rows, counts)
-    fit = fit_laplace(counts, rows.design.cell_matrix, penalised=bool(separated))
+    fit = fit_laplace(
+        counts, rows.design.cell_matrix, components.kernels, penalised=bool(separated)
+    )
     if separated:
         model = replace(model, estimator="Laplace with Jeffreys' penalty")
-        effects = _profiled_effects(rows, counts, fit, confidence)
+        effects = _profiled_effects(rows, counts, components, fit, confidence)
     else:
         effects = wald_effects(
             rows.design.terms, fit.coefficients, fit.covariance, None, confidence
         )
-    n_parameters = len(fit.coefficients) + 1
+    n_parameters = len(fit.coefficients) + len(fit.sd)
     marginal, conditional = _explained(rows, fit)
-    intercept = np.array([[fit.sd**2]])
     nan = float("nan")
     return ModelFit(
         model,
@@ -119,10 +182,14 @@ def fit_mixed_logit(rows: TrialRows, *, confidence: float) -> ModelFit:
         bic=nan if separated else -2 * fit.loglik + n_parameters * float(np.log(len(rows.y))),
         r2_marginal=marginal,
         r2_conditional=conditional,
-        notes=_logit_notes(rows, fit, separated),
+        notes=_logit_notes(rows, components, fit, separated),
         effects=effects,
         random=tuple(
-            covariance_rows("participant_id", ["(Intercept)"], intercept, correlated=False)
+            row
+            for group, sd in zip(components.groups, fit.sd, strict=True)
+            for row in covariance_rows(
+                group, ["(Intercept)"], np.array([[sd**2]]), correlated=False
+            )
         ),
     )
 
@@ -229,14 +296,18 @@ def _why_not(rows: TrialRows) -> str:
 
 
 def _profiled_effects(
-    rows: TrialRows, counts: CellCounts, fit: LaplaceFit, confidence: float
+    rows: TrialRows,
+    counts: CellCounts,
+    components: VarianceComponents,
+    fit: LaplaceFit,
+    confidence: float,
 ) -> tuple[FixedEffect, ...]:
     drop = float(stats.chi2.ppf(confidence, 1)) / 2
     se = np.sqrt(np.diag(fit.covariance))
     effects = []
     for place, term in enumerate(rows.design.terms):
         low, high, chi_square = profile_interval(
-            fit, place, counts, rows.design.cell_matrix, drop=drop
+            fit, place, counts, rows.design.cell_matrix, components.kernels, drop=drop
         )
         effects.append(
             FixedEffect(
@@ -257,11 +328,14 @@ def _profiled_effects(
 def _explained(rows: TrialRows, fit: LaplaceFit) -> tuple[float, float]:
     """Return marginal and conditional R2 on the scale of log odds (Nakagawa et al. 2017)."""
     fixed = float(np.var(rows.design.matrix @ fit.coefficients, ddof=1))
-    total = fixed + fit.sd**2 + _LOGISTIC_VARIANCE
-    return fixed / total, (fixed + fit.sd**2) / total
+    between = float((fit.sd**2).sum())
+    total = fixed + between + _LOGISTIC_VARIANCE
+    return fixed / total, (fixed + between) / total
 
 
-def _logit_notes(rows: TrialRows, fit: LaplaceFit, separated: str) -> tuple[str, ...]:
+def _logit_notes(
+    rows: TrialRows, components: VarianceComponents, fit: LaplaceFit, separated: str
+) -> tuple[str, ...]:
     notes = []
     if separated:
         notes.append(
@@ -271,15 +345,24 @@ def _logit_notes(rows: TrialRows, fit: LaplaceFit, separated: str) -> tuple[str,
     if not fit.converged:
         notes.append("did not converge: read the estimates with care")
     if fit.singular:
-        notes.append("singular: no variance of (Intercept) over participants")
+        zero = [
+            group.removeprefix("participant_id").removeprefix(":") or "(Intercept)"
+            for group, sd in zip(components.groups, fit.sd, strict=True)
+            if sd == 0
+        ]
+        notes.append(f"singular: no variance of {', '.join(zero)} over participants")
+    if components.not_told_apart:
+        notes.append(_not_told_apart(components))
     if len(rows.participants) < 5:
         notes.append(f"{len(rows.participants)} participants are few to estimate a variance from")
-    if len(rows.design.terms) > 1:
-        notes.append(
-            "participants differ in their intercepts only: where they differ in an effect too, its "
-            "test is too liberal"
-        )
+    if len(components.groups) == 1 and len(rows.design.terms) > 1:
+        notes.append(_TOO_LIBERAL)
     return tuple(notes)
+
+
+def _not_told_apart(components: VarianceComponents) -> str:
+    names = ", ".join(components.not_told_apart)
+    return f"the trials of participants cannot show a variance of {names}, which is left out"
 
 
 def _working_correlation(value: float) -> RandomEffect:

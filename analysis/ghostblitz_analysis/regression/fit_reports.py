@@ -38,7 +38,7 @@ class ModelId:
         As in `TrialRows`.
     structure : str
         ``intercepts``, ``slopes`` or ``slopes_uncorrelated`` for mixed models of RT,
-        ``mixed_logit`` or ``gee`` for errors.
+        ``mixed_logit``, ``mixed_logit_slopes`` or ``gee`` for errors.
     formula : str
         In lme4's notation.
     coding : str
@@ -94,7 +94,8 @@ class RandomEffect:
     Attributes
     ----------
     group : str
-        ``participant_id``, ``target`` or ``residual``.
+        ``participant_id``, one within it such as ``participant_id:rule``, ``target`` or
+        ``residual``.
     term, with_term : str
         The coefficient that varies; the second one of a correlation, else empty.
     sd, variance, correlation : float
@@ -324,9 +325,9 @@ def random_effect_table(fits: Sequence[ModelFit]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``model``, ``outcome``, ``mode``, ``selected``, ``group`` (``participant_id``,
-        ``target``, ``residual``), ``term``, ``with_term`` (the second one of a correlation),
-        ``sd``, ``variance``, ``correlation``. Of a GEE the working correlation of two trials of
+        ``model``, ``outcome``, ``mode``, ``selected``, ``group`` (``participant_id``, one within
+        it such as ``participant_id:rule``, ``target``, ``residual``), ``term``, ``with_term``
+        (the second one of a correlation), ``sd``, ``variance``, ``correlation``. Of a GEE the working correlation of two trials of
         a participant.
     """
     rows: list[dict[str, object]] = []

@@ -7,9 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LmmEstimates", "NotFittedError"]
+from ghostblitz_analysis.regression.random_parts import RandomComponent
+
+__all__ = ["SINGULAR", "LmmEstimates", "NotFittedError"]
 
 FloatArray = npt.NDArray[np.float64]
+
+#: A standard deviation below this share of the residual one counts as 0, as in lme4.
+SINGULAR = 1e-4
 
 
 class NotFittedError(Exception):
@@ -28,18 +33,15 @@ class LmmEstimates:
         Their covariance.
     df : (n_terms,) array
         Satterthwaite's degrees of freedom.
-    participant_covariance : (n_random, n_random) array
-        Of the coefficients that vary over participants, intercept first.
-    item_variance : float or None
-        Of the intercepts of targets; None without them.
+    components : tuple of RandomComponent
+        Of participants, then of the groupings within them, then of targets, where there are any.
     residual_variance : float
     loglik : float
         Restricted log likelihood.
     n_variance_parameters : int
         Variances and covariances, the residual one among them.
-    converged, singular : bool
-        Whether the optimum was reached; whether it lies where a variance is 0 or a correlation
-        is 1 or -1.
+    converged : bool
+        Whether the optimum was reached.
     engine, optimiser : str
         The library with its version, and its optimiser.
     notes : tuple of str
@@ -49,16 +51,20 @@ class LmmEstimates:
     coefficients: FloatArray
     covariance: FloatArray
     df: FloatArray
-    participant_covariance: FloatArray
-    item_variance: float | None
+    components: tuple[RandomComponent, ...]
     residual_variance: float
     loglik: float
     n_variance_parameters: int
     converged: bool
-    singular: bool
     engine: str
     optimiser: str
     notes: tuple[str, ...]
+
+    @property
+    def singular(self) -> bool:
+        """Whether the optimum lies where a variance is 0 or a correlation is 1 or -1."""
+        smallest = min(float(np.linalg.eigvalsh(each.covariance)[0]) for each in self.components)
+        return smallest < SINGULAR**2 * self.residual_variance
 
     def with_notes(self, notes: tuple[str, ...]) -> LmmEstimates:
         """Return the same estimates with these notes."""

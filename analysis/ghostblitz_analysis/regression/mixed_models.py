@@ -1,15 +1,15 @@
 """Linear mixed models of log RT and -1/RT over single trials.
 
 The random effects are chosen by a fixed rule. The model with random intercepts only is always
-fitted, and named first. Then by-participant slopes of rule are added, the effect that the
-hypotheses are about (Barr et al. 2013, Journal of Memory and Language 68:255), with all their
-correlations; where that model does not converge, or participants' covariance is singular, the
-correlations go (Bates et al. 2015, arXiv:1506.04967); where slopes cannot be estimated then
-either, the model with intercepts is the one to read (Matuschek et al. 2017, Journal of Memory and
-Language 94:305), whose tests of rule are too liberal if participants do differ. Each step is a row
-of the table with its reason. Targets get intercepts only, as a game has too few of them for slopes,
-and a model with slopes goes without these where their variance is estimated as 0: that says
-nothing against the slopes.
+fitted, and named first. Then the effects of all factors may vary over participants, since tests of
+effects that do vary are too liberal without (Barr et al. 2013, Journal of Memory and Language
+68:255): first with all their correlations; where that model does not converge, or participants'
+covariance is singular, with one variance per effect (see `random_part`; Bates et al. 2015,
+arXiv:1506.04967); where no effect is found to vary then either, the model with intercepts is the
+one to read (Matuschek et al. 2017, Journal of Memory and Language 94:305). Each step is a row of
+the table with its reason. Targets get intercepts only, as a game has too few of them for slopes.
+What has a variance of 0 in a model with slopes is left out of it: that says nothing against the
+rest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ from ghostblitz_analysis.regression.fit_reports import (
     RandomEffect,
     covariance_rows,
 )
-from ghostblitz_analysis.regression.lmm_estimates import LmmEstimates, NotFittedError
+from ghostblitz_analysis.regression.lmm_estimates import (
+    SINGULAR,
+    LmmEstimates,
+    NotFittedError,
+)
+from ghostblitz_analysis.regression.random_parts import RandomPart, random_part
 from ghostblitz_analysis.regression.single_factor_fits import fit_single_factor
 from ghostblitz_analysis.regression.trial_rows import TrialRows
 from ghostblitz_analysis.regression.wald_tests import wald_effects
@@ -40,26 +45,19 @@ MAX_ROWS = 200_000
 
 #: Left-over variance within participants below this share of all counts as none.
 _NO_SPREAD = 1e-16
-#: A variance below this share of the residual one counts as 0, as in lme4.
-_NO_VARIANCE = 1e-8
 #: Fewer groups than this estimate a variance badly (Bolker et al. 2009, Trends Ecol. Evol. 24:127).
 _FEW_GROUPS = 5
 
 _STRUCTURES = {
-    "intercepts": "random intercepts only",
-    "slopes": "by-participant slopes of rule with their correlations",
-    "slopes_uncorrelated": "by-participant slopes of rule without correlations",
+    "slopes": "by-participant slopes with their correlations",
+    "slopes_uncorrelated": "one variance per effect over participants",
 }
+_TARGET = "target"
 _WITHOUT_TARGETS = (
     "targets do not differ (their variance is estimated as 0), so their intercepts are left out"
 )
 _TOO_LIBERAL = (
-    "where participants differ in the effect of rule all the same, this model's tests of it are "
-    "too liberal"
-)
-_FIXED_FOR_ALL = (
-    "participants differ in the effect of rule at most: where they differ in other effects and in "
-    "interactions too, this model's tests of those are too liberal; read the planned contrasts"
+    "where participants differ in an effect all the same, this model's test of it is too liberal"
 )
 
 
@@ -82,61 +80,62 @@ def fit_rt_models(
     tuple of ModelFit
         The model with random intercepts first, then each step that was tried. One is
         `selected`: the first step whose slopes could be estimated, or else the first model, whose
-        note then warns that its tests of rule may be too liberal. Where there are further
-        factors, the note of the selected model warns of theirs, which have no slopes. Slopes are
-        estimated where the model converged, no variance of slopes is 0, and, with correlations,
-        participants' covariance is not singular. Where the variance of targets is 0, a step is
-        fitted without their intercepts. Nothing is selected where the first model has no
-        estimates.
+        note then warns that its tests may be too liberal. With correlations, slopes are estimated
+        where the model converged and participants' covariance is not singular; with variances
+        alone, where it converged and any is above 0. Groupings whose variance is 0, targets among
+        them, are left out of a step; its note names them. Nothing is selected where the first
+        model has no estimates.
     """
     first = fit_rt_model(rows, structure="intercepts", confidence=confidence, max_rows=max_rows)
     if not first.fitted:
         return (first,)
-    if not rows.design.rule_columns:
+    if not rows.design.factors:
         reason = "one rule, so no slopes of rule"
         return (replace(first, selected=True, notes=(*first.notes, reason)),)
     tried: list[ModelFit] = []
-    for structure in ("slopes", "slopes_uncorrelated"):
+    for structure in _STRUCTURES:
         fit = _fit_slopes(rows, structure, confidence, max_rows)
-        if fit.fitted and fit.converged and not _slopes_singular(fit):
-            tried.append(_selected(fit))
-            return (_told(first, [*tried]), *tried)
+        if fit.fitted and fit.converged and _has_slopes(fit):
+            tried.append(replace(fit, selected=True))
+            return (_told(first, tried), *tried)
         tried.append(fit)
-    return (_told(_selected(first), tried), *tried)
-
-
-def _selected(fit: ModelFit) -> ModelFit:
-    """Mark the model to read, and say which of its tests take participants to be alike."""
-    has_more = len(fit.rows.design.terms) > 1 + len(fit.rows.design.rule_columns)
-    return replace(fit, selected=True, notes=(*fit.notes, *([_FIXED_FOR_ALL] if has_more else [])))
+    return (_told(replace(first, selected=True), tried), *tried)
 
 
 def _fit_slopes(rows: TrialRows, structure: str, confidence: float, max_rows: int) -> ModelFit:
-    """Fit a model with slopes, without intercepts of targets where their variance is 0."""
-    fit = fit_rt_model(rows, structure=structure, confidence=confidence, max_rows=max_rows)
-    if not any(each.group == "target" and _is_zero(each, fit) for each in fit.random):
+    """Fit a model with slopes, without the groupings whose variance is 0."""
+    part = random_part(rows.design, structure)
+    fit = _fit(rows, part, structure, confidence, max_rows)
+    zero = [each.group for each in fit.random if _is_zero(each, fit)]
+    within = [each.name for each in part.groupings if each.name in zero]
+    if not (within and len(within) < len(part.groupings)) and _TARGET not in zero:
         return fit
-    fewer = replace(rows, target=rows.target[:0], targets=())
-    refit = fit_rt_model(fewer, structure=structure, confidence=confidence, max_rows=max_rows)
-    return replace(refit, notes=(_WITHOUT_TARGETS, *refit.notes))
+    notes = []
+    if _TARGET in zero:
+        rows = replace(rows, target=rows.target[:0], targets=())
+        notes.append(_WITHOUT_TARGETS)
+    if len(within) < len(part.groupings):
+        part = part.without(within)
+        notes += [f"no variance of {name}, so it is left out" for name in within]
+    refit = _fit(rows, part, structure, confidence, max_rows)
+    return replace(refit, notes=(*notes, *refit.notes))
 
 
-def _slopes_singular(fit: ModelFit) -> bool:
-    """Tell whether a variance of slopes is 0, or correlations make a model's covariance singular.
+def _has_slopes(fit: ModelFit) -> bool:
+    """Tell whether participants are found to differ in any effect.
 
-    Without correlations, a variance of 0 of the intercepts leaves the slopes as they are.
+    With variances alone, one of 0 of the intercepts leaves the others as they are.
     """
     if fit.model.structure == "slopes":
-        return bool(fit.singular)
+        return not fit.singular
     return any(
-        each.group == "participant_id" and each.term != "(Intercept)" and _is_zero(each, fit)
-        for each in fit.random
+        each.group.startswith("participant_id:") and not _is_zero(each, fit) for each in fit.random
     )
 
 
 def _is_zero(effect: RandomEffect, fit: ModelFit) -> bool:
     """Tell whether a variance is 0; that of residuals comes last among the random effects."""
-    return effect.variance < _NO_VARIANCE * fit.random[-1].variance
+    return effect.variance < SINGULAR**2 * fit.random[-1].variance
 
 
 def _told(first: ModelFit, tried: list[ModelFit]) -> ModelFit:
@@ -174,8 +173,8 @@ def fit_rt_model(
     rows : TrialRows
         From `rt_rows`.
     structure : str
-        ``intercepts``, ``slopes`` (of rule, over participants, with all correlations) or
-        ``slopes_uncorrelated``.
+        ``intercepts``, ``slopes`` (of all effects, over participants, with all correlations) or
+        ``slopes_uncorrelated`` (one variance per effect, see `random_part`).
     confidence : float
         Level of the intervals.
     max_rows : int
@@ -208,43 +207,42 @@ def fit_rt_model(
     >>> round(fit.effects[1].estimate, 1)
     0.5
     """
+    part = random_part(rows.design, structure)
+    return _fit(rows, part, structure, confidence, max_rows)
+
+
+def _fit(
+    rows: TrialRows, part: RandomPart, structure: str, confidence: float, max_rows: int
+) -> ModelFit:
     crossed = len(rows.targets) > 1
-    random = (0, *rows.design.rule_columns) if structure != "intercepts" else (0,)
-    correlated = structure != "slopes_uncorrelated"
-    model = _model_id(rows, structure, crossed=crossed)
+    model = _model_id(rows, part, structure, crossed=crossed)
     unfitted = ModelFit(model, rows, n_items=len(rows.targets) if crossed else None)
-    reason = _why_not(rows, random, max_rows)
+    reason = _why_not(rows, part, max_rows)
     if reason:
         return replace(unfitted, notes=(reason,))
     matrix = rows.design.matrix
     try:
-        if crossed:
-            estimates = fit_crossed(
-                rows.y,
-                matrix,
-                random=random,
-                participant=rows.participant,
-                target=rows.target,
-                correlated=correlated,
+        estimates = (
+            fit_crossed(
+                rows.y, matrix, random=part, participant=rows.participant, target=rows.target
             )
-        else:
-            estimates = fit_single_factor(
-                rows.y, matrix, random=random, group=rows.participant, correlated=correlated
-            )
+            if crossed
+            else fit_single_factor(rows.y, matrix, random=part, group=rows.participant)
+        )
     except NotFittedError as error:
         return replace(unfitted, converged=False, notes=(str(error),))
-    return _described(unfitted, estimates, random, correlated, confidence)
+    return _described(unfitted, estimates, confidence)
 
 
-def _model_id(rows: TrialRows, structure: str, *, crossed: bool) -> ModelId:
-    slopes = {"intercepts": "1", "slopes": "1 + rule", "slopes_uncorrelated": "1 + rule"}
-    bar = "||" if structure == "slopes_uncorrelated" else "|"
-    random = f"({slopes[structure]} {bar} participant_id)" + (" + (1 | target)" if crossed else "")
+def _model_id(rows: TrialRows, part: RandomPart, structure: str, *, crossed: bool) -> ModelId:
+    groupings = [grouping.name for grouping in part.groupings] + [_TARGET] * crossed
+    varying = f"1 + {rows.design.formula}" if len(part.columns) > 1 else "1"
+    random = [f"({varying} | participant_id)", *(f"(1 | {name})" for name in groupings)]
     return ModelId(
         outcome=rows.outcome,
         mode=rows.mode,
         structure=structure,
-        formula=f"{rows.response} ~ {rows.design.formula} + {random}",
+        formula=f"{rows.response} ~ {' + '.join([rows.design.formula, *random])}",
         coding=rows.design.coding,
         family="normal",
         link="identity",
@@ -252,9 +250,11 @@ def _model_id(rows: TrialRows, structure: str, *, crossed: bool) -> ModelId:
     )
 
 
-def _why_not(rows: TrialRows, random: tuple[int, ...], max_rows: int) -> str:
+def _why_not(rows: TrialRows, part: RandomPart, max_rows: int) -> str:
     """Say why these rows cannot carry the model; empty if they can."""
     n_people, n_terms = len(rows.participants), len(rows.design.terms)
+    # Each participant has a deviation per column, and the groupings have them per cell.
+    n_random = n_people * (len(rows.design.cells) if part.groupings else len(part.columns))
     if not len(rows.y):
         return "no usable trial, so no model"
     if n_people < 2:
@@ -264,10 +264,15 @@ def _why_not(rows: TrialRows, random: tuple[int, ...], max_rows: int) -> str:
             f"{len(rows.y)} trials are more than {max_rows}, above which the mixed models of RT "
             "are not fitted; the planned contrasts use all trials"
         )
-    if len(rows.y) <= n_terms + len(random) * n_people:
+    if len(rows.y) <= n_terms + n_random:
         return (
-            f"{len(rows.y)} trials are too few for {n_terms} fixed effects and "
-            f"{len(random) * n_people} random ones"
+            f"{len(rows.y)} trials are too few for {n_terms} fixed effects and {n_random} random "
+            "ones"
+        )
+    if len(part.columns) > 1 and part.n_parameters > n_people:
+        return (
+            f"{part.n_parameters} variances and correlations are too many for {n_people} "
+            "participants"
         )
     if _spread_within(rows) <= _NO_SPREAD:
         return "RTs do not vary within participants and cells, so there is no residual to model"
@@ -291,19 +296,11 @@ def _spread_within(rows: TrialRows) -> float:
     return float(residual @ residual) / total if total > 0 else 0.0
 
 
-def _described(
-    unfitted: ModelFit,
-    estimates: LmmEstimates,
-    random: tuple[int, ...],
-    correlated: bool,
-    confidence: float,
-) -> ModelFit:
+def _described(unfitted: ModelFit, estimates: LmmEstimates, confidence: float) -> ModelFit:
     """Fill in what was found."""
     rows = unfitted.rows
-    matrix = rows.design.matrix
-    terms = [rows.design.terms[i].coded for i in random]
     n_parameters = len(estimates.coefficients) + estimates.n_variance_parameters
-    marginal, conditional = _explained(matrix, random, estimates)
+    marginal, conditional = _explained(rows.design.matrix, estimates)
     effects = wald_effects(
         rows.design.terms, estimates.coefficients, estimates.covariance, estimates.df, confidence
     )
@@ -320,46 +317,38 @@ def _described(
         bic=-2 * estimates.loglik + n_parameters * float(np.log(len(rows.y))),
         r2_marginal=marginal,
         r2_conditional=conditional,
-        notes=_notes(unfitted, estimates, terms, correlated),
+        notes=_notes(unfitted, estimates),
         effects=effects,
-        random=_random_effects(estimates, terms, correlated),
+        random=_random_effects(rows, estimates),
     )
 
 
-def _explained(
-    matrix: FloatArray, random: tuple[int, ...], estimates: LmmEstimates
-) -> tuple[float, float]:
-    """Return marginal and conditional R2 (Johnson 2014, eqs. 10 and 11)."""
-    varying = matrix[:, list(random)]
+def _explained(matrix: FloatArray, estimates: LmmEstimates) -> tuple[float, float]:
+    """Return marginal and conditional R2 (Johnson 2014, Methods in Ecology and Evolution 5:944)."""
     fixed = float(np.var(matrix @ estimates.coefficients, ddof=1))
-    between = float(
-        np.einsum("ri,ij,rj->r", varying, estimates.participant_covariance, varying).mean()
-    ) + (estimates.item_variance or 0.0)
+    between = 0.0
+    for component in estimates.components:
+        varying = matrix[:, list(component.columns)]
+        between += float(np.einsum("ri,ij,rj->r", varying, component.covariance, varying).mean())
     total = fixed + between + estimates.residual_variance
     return fixed / total, (fixed + between) / total
 
 
-def _random_effects(
-    estimates: LmmEstimates, terms: list[str], correlated: bool
-) -> tuple[RandomEffect, ...]:
-    rows = covariance_rows(
-        "participant_id", terms, estimates.participant_covariance, correlated=correlated
-    )
-    if estimates.item_variance is not None:
-        item = np.array([[estimates.item_variance]])
-        rows += covariance_rows("target", ["(Intercept)"], item, correlated=False)
+def _random_effects(rows: TrialRows, estimates: LmmEstimates) -> tuple[RandomEffect, ...]:
+    effects: list[RandomEffect] = []
+    for component in estimates.components:
+        terms = [rows.design.terms[column].coded for column in component.columns]
+        effects += covariance_rows(component.group, terms, component.covariance, correlated=True)
     residual = np.array([[estimates.residual_variance]])
-    return (*rows, *covariance_rows("residual", ["residual"], residual, correlated=False))
+    return (*effects, *covariance_rows("residual", ["residual"], residual, correlated=False))
 
 
-def _notes(
-    unfitted: ModelFit, estimates: LmmEstimates, terms: list[str], correlated: bool
-) -> tuple[str, ...]:
+def _notes(unfitted: ModelFit, estimates: LmmEstimates) -> tuple[str, ...]:
     rows, notes = unfitted.rows, list(estimates.notes)
     if not estimates.converged:
         notes.append("did not converge: read the estimates with care")
     if estimates.singular:
-        notes.append(f"singular: {_where_singular(estimates, terms, correlated)}")
+        notes.append(f"singular: {_where_singular(rows, estimates)}")
     if len(rows.targets) == 1:
         notes.append("one target, so no random intercepts of targets")
     counts = {"participants": len(rows.participants), "targets": unfitted.n_items}
@@ -369,16 +358,17 @@ def _notes(
     return tuple(notes)
 
 
-def _where_singular(estimates: LmmEstimates, terms: list[str], correlated: bool) -> str:
+def _where_singular(rows: TrialRows, estimates: LmmEstimates) -> str:
     """Name the variances that are 0, or say that effects are fully correlated."""
-    limit = _NO_VARIANCE * estimates.residual_variance
-    zero = [
-        f"{term} over participants"
-        for term, variance in zip(terms, np.diag(estimates.participant_covariance), strict=True)
-        if variance < limit
-    ]
-    if estimates.item_variance is not None and estimates.item_variance < limit:
-        zero.append("(Intercept) over targets")
+    limit = SINGULAR**2 * estimates.residual_variance
+    over = {"participant_id": "participants", _TARGET: "targets"}
+    zero = []
+    for component in estimates.components:
+        variances = np.diag(component.covariance)
+        for column, variance in zip(component.columns, variances, strict=True):
+            if variance < limit:
+                term = rows.design.terms[column].coded
+                zero.append(f"{term} over {over.get(component.group, component.group)}")
     if zero:
         return f"no variance of {', '.join(zero)}"
     return "the random effects of participants are fully correlated"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from ghostblitz_analysis.regression.error_models import fit_gee, fit_mixed_logit
+from ghostblitz_analysis.regression.error_models import fit_gee, fit_mixed_logits
 from ghostblitz_analysis.regression.fit_reports import (
     ModelFit,
     fixed_effect_table,
@@ -90,12 +90,18 @@ def regression_results(
 def _error_fits(
     flagged: pd.DataFrame, factors: tuple[str, ...], mode: str, settings: AnalysisSettings
 ) -> list[ModelFit]:
-    """Fit the error models of one mode; the first that has estimates is the one to read."""
+    """Fit the error models of one mode; of the first kind with estimates, one is to be read."""
     rows = error_rows(flagged, factors=factors, mode=mode)
     kinds: list[ErrorModelKind] = list(settings.models.errors)
-    fitters = {"mixed_logit": fit_mixed_logit, "gee": fit_gee}
-    fits = [fitters[kind](rows, confidence=settings.confidence) for kind in kinds]
+
+    def of_kind(kind: ErrorModelKind) -> tuple[ModelFit, ...]:
+        if kind == "mixed_logit":
+            return fit_mixed_logits(rows, confidence=settings.confidence)
+        gee = fit_gee(rows, confidence=settings.confidence)
+        return (replace(gee, selected=gee.fitted),)
+
+    fits = [fit for kind in kinds for fit in of_kind(kind)]
     if "mixed_logit" not in kinds and any(fit.separated for fit in fits):
-        fits.append(fit_mixed_logit(rows, confidence=settings.confidence))
-    chosen = next((number for number, fit in enumerate(fits) if fit.fitted), None)
+        fits += of_kind("mixed_logit")
+    chosen = next((number for number, fit in enumerate(fits) if fit.selected), None)
     return [replace(fit, selected=number == chosen) for number, fit in enumerate(fits)]

@@ -1,9 +1,9 @@
 """The profiled REML criterion of a linear mixed model with one grouping factor.
 
 Given the covariance of the random effects relative to the residual variance, everything else of
-the model follows in closed form (Bates et al. 2015, Journal of Statistical Software 67(1), eqs.
-30-42): coefficients, residual variance, likelihood. An optimiser only has to find the relative
-covariance; here what it found is judged, and degrees of freedom follow from the curvature.
+the model follows in closed form (Bates et al. 2015, Journal of Statistical Software 67(1)):
+coefficients, residual variance, likelihood. An optimiser only has to find the relative covariance;
+here what it found is judged, and degrees of freedom follow from the curvature.
 """
 
 from __future__ import annotations
@@ -139,21 +139,21 @@ def profile_at(factor: FloatArray, products: GroupedProducts) -> Profile:
 
 
 def satterthwaite(
-    parameters: FloatArray, places: tuple[IntArray, IntArray], products: GroupedProducts
+    parameters: FloatArray, basis: FloatArray, products: GroupedProducts
 ) -> tuple[FloatArray, float]:
     """Find Satterthwaite's degrees of freedom, and how far the parameters are from the optimum.
 
     The variance of each coefficient is a function of the variance parameters; its own variance
     follows from their curvature (Giesbrecht & Burns 1985, Biometrics 41:477; Kuznetsova et al.
-    2017, Journal of Statistical Software 82(13), eq. 3). The residual variance is profiled out,
+    2017, Journal of Statistical Software 82(13)). The residual variance is profiled out,
     which adds 2 / (n - p) to the squared relative uncertainty.
 
     Parameters
     ----------
     parameters : (n_parameters,) array
-        Entries of the relative covariance's lower factor.
-    places : pair of int arrays
-        Their rows and columns in the factor.
+        Standard deviations relative to the residual one, or entries of a factor.
+    basis : (n_parameters, n_random, n_random) array
+        What each adds to the relative covariance's lower factor.
     products : GroupedProducts
 
     Returns
@@ -164,12 +164,9 @@ def satterthwaite(
         By how much a Newton step would lower the criterion; near 0 at an optimum. Directions in
         which the criterion does not curve, as at a variance of 0, count for nothing.
     """
-    n_random = int(places[0].max()) + 1
 
     def at(values: FloatArray) -> Profile:
-        factor = np.zeros((n_random, n_random))
-        factor[places] = values
-        return profile_at(factor, products)
+        return profile_at(np.tensordot(values, basis, axes=1), products)
 
     n = len(parameters)
     steps = _STEP * np.eye(n) * np.maximum(1.0, np.abs(parameters))

@@ -3,10 +3,11 @@
 How far the scores of one half of the trials order participants as the other half's do. The
 correlations of all splits are averaged first, and the mean is then corrected for the halved number
 of trials with the Spearman-Brown formula (Kahveci, Bathke & Blechert 2025, Psychonomic Bulletin &
-Review 32, 652-673). Parsons, Kruijt & Fox (2019, Advances in Methods and Practices in
-Psychological Science 2, 378-395) and Pronk et al. (2022, Psychonomic Bulletin & Review 29, 44-54)
-correct each split first; that mean stands beside it. The order matters where some splits correlate
-negatively: there the formula has no meaning, and the mean over splits does not need it.
+Review 32, doi:10.3758/s13423-024-02597-y, whose variant of the formula differs for negative means
+alone, which are not corrected here). Parsons, Kruijt & Fox (2019, Advances in Methods and Practices
+in Psychological Science 2, 378-395) and Pronk et al. (2022, Psychonomic Bulletin & Review 29,
+44-54) correct each split first; that mean stands beside it. The order matters where some splits
+correlate negatively: there the formula has no meaning, and the mean over splits does not need it.
 """
 
 from __future__ import annotations

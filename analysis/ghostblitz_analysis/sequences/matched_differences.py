@@ -4,7 +4,7 @@ Comparing trials of two kinds says nothing of what makes the kinds if they also 
 mode or target, as they do by the rulebooks. So trials are compared within strata: trials that
 agree in what the comparison is matched on. The difference is a mean over strata with the weights
 n1 n2 / (n1 + n2), which is the estimate of a linear regression with one intercept per stratum and
-one common difference (Angrist & Krueger 1999, Handbook of Labor Economics 3, section 2.3). Trials
+one common difference (Angrist & Krueger 1999, Handbook of Labor Economics 3A, 1277-1366). Trials
 of strata that hold one kind alone say nothing of the difference; they are left out and counted.
 """
 
