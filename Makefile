@@ -36,11 +36,12 @@ $(STAMP): requirements.lock pyproject.toml .ci/setup.sh $(STAMP_IS_STALE)
 demo: setup
 	@.venv/bin/ghostblitz demo $(DEMO_ARGS)
 
-# What opens windows and presses keys runs by itself, after the rest, which shares two processes.
+# What measures times runs by itself, after the rest. Sessions at a screen mostly wait, so there are
+# more processes than cores.
 test: setup
 ifeq ($(strip $(PYTEST_ARGS)),)
-	$(PYTHON) -m pytest -n 2 -m 'not screen'
-	$(PYTHON) -m pytest -m screen
+	$(PYTHON) -m pytest -n 3 --dist worksteal -m 'not alone'
+	$(PYTHON) -m pytest -m alone
 else
 	$(PYTHON) -m pytest $(PYTEST_ARGS)
 endif

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -54,6 +55,16 @@ def shared() -> Path:
             pytest.fail(missing)
         pytest.skip(missing)
     return folder
+
+
+def pytest_collection_finish() -> None:
+    """Take all that was imported out of the garbage collector's sight.
+
+    statsmodels collects garbage at each Holm correction, which takes half a second with the
+    objects of all test modules about.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

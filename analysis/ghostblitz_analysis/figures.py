@@ -58,6 +58,8 @@ __all__ = ["FORMATS", "build_figures", "figure_captions", "figure_svg", "save_fi
 FORMATS = ("svg", "pdf", "png")
 #: What journals ask of pictures with letters in them, at least.
 PNG_DPI = 300
+#: TrueType, which journals can edit; many refuse Type 3 fonts.
+PDF_FONT_TYPE = 42
 #: More panels than this are low, or stand in two columns, or they would not fit on a page.
 _MOST_BELOW = 2
 _NOTE_COLOUR = "#B00020"
@@ -129,7 +131,7 @@ def save_figure(figure: Figure, stem: Path, *, column: Column = "double") -> str
     svg = figure_svg(figure)
     paths = [stem.with_suffix(f".{suffix}") for suffix in FORMATS]
     paths[0].write_text(svg, encoding="utf-8")
-    with mpl.rc_context({"pdf.fonttype": 42}):
+    with mpl.rc_context({"pdf.fonttype": PDF_FONT_TYPE}):
         figure.savefig(paths[1], metadata={"CreationDate": None})
     figure.savefig(paths[2], dpi=PNG_DPI)
     return svg

@@ -439,3 +439,13 @@ def test_transformation_without_any_rt_leaves_its_column_empty() -> None:
     assert plot_lag_rt(people, group, ax) is ax
     join_seconds_axes([ax])
     assert plot_lag_errors(people, group, figure.add_subplot()).get_ylim()[1] > 100
+
+
+@pytest.mark.slow
+def test_letters_of_a_pdf_are_text_in_fonts_that_journals_take(draw_trials, tmp_path):
+    trials = draw_trials(np.random.default_rng(1), n_participants=3, n_per_cell=5)
+    figure = build_figures(analyze_trials(trials, WIDE))["accuracy_by_cell"]
+    save_figure(figure, tmp_path / "accuracy")
+    written = (tmp_path / "accuracy.pdf").read_bytes()
+    assert b"/CIDFontType2" in written
+    assert b"/Type3" not in written

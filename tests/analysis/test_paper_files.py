@@ -38,6 +38,8 @@ from ghostblitz_analysis.report_tables import ReportTable
 from ghostblitz_analysis.results import AnalysisResult, analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings
 
+pytestmark = pytest.mark.usefixtures("quick_pdfs")
+
 MINUS = "\N{MINUS SIGN}"
 QUICK = AnalysisSettings.model_validate(
     {"reliability": {"n_splits": 20}, "models": {"rt": ["log_rt"], "errors": []}}

@@ -393,7 +393,7 @@ def test_without_an_effect_one_test_in_twenty_is_significant():
 @pytest.mark.slow
 def test_holm_lets_one_family_in_twenty_have_a_false_positive():
     rng = np.random.default_rng(21)
-    n_runs, families = 2000, 0
+    n_runs, families = 600, 0
     scores = rng.normal(size=(n_runs, 10, 1)) + rng.normal(size=(n_runs, 10, 4))
     p = stats.ttest_1samp(scores[:, :, 1:] - scores[:, :, :1], 0, axis=1).pvalue
     # A correction never makes a p smaller, so that the others need none.

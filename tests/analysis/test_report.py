@@ -18,6 +18,7 @@ from ghostblitz_analysis.pipeline import analyze_dataset, write_analysis
 from ghostblitz_analysis.provenance import settings_provenance
 from ghostblitz_analysis.report import render_report
 from ghostblitz_analysis.report_tables import errors_tables, flow_table, runs_table
+from ghostblitz_analysis.results import ANALYSIS_PARTS as WHOLE
 from ghostblitz_analysis.results import AnalysisResult, analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings, ModelSettings, ReliabilitySettings
 from ghostblitz_analysis.summary import (
@@ -32,10 +33,12 @@ from ghostblitz_analysis.wording import interval, number, p_value, percent, prop
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.schema import ERROR_KINDS
 
+pytestmark = pytest.mark.usefixtures("quick_pdfs")
+
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=timezone.utc)
 
 
-#: What the page is made of can be had without models of single trials, which take longest.
+#: Models of single trials take longest.
 QUICK = AnalysisSettings(
     models=ModelSettings(rt=(), errors=()), reliability=ReliabilitySettings(n_splits=20)
 )
@@ -46,10 +49,14 @@ def cells_of(trials):
     return analyze_trials(trials, QUICK, parts=("cells",))
 
 
-def as_result(trials, out, *, findings=(), runs=(), name="made", path=Path("made"), settings=QUICK):
+def as_result(
+    trials, out, *, findings=(), runs=(), name="made", path=Path("made"), settings=QUICK,
+    parts=("cells",),
+):  # fmt: skip
+    """Analyse as far as the test looks; `WHOLE` parts take a hundred times as long as cells."""
     sources = tuple(sorted(trials["source"].unique()))
     dataset = Dataset(path, name, sources, trials, settings, runs=tuple(runs))
-    analysis = analyze_trials(trials, dataset.analysis)
+    analysis = analyze_trials(trials, dataset.analysis, parts=parts)
     return AnalysisResult(
         dataset, tuple(findings), analysis, NOW.isoformat(), {"Python": "3.11"}, out,
         settings_provenance(dataset),
@@ -113,7 +120,7 @@ class Checker(HTMLParser):
 
 
 def test_the_page_is_whole_and_loads_nothing(two_rules, tmp_path):
-    page = page_of(as_result(two_rules, tmp_path), draw=True)
+    page = page_of(as_result(two_rules, tmp_path, parts=WHOLE), draw=True)
     checker = Checker()
     checker.feed(page)
     assert checker.open == []
@@ -125,7 +132,7 @@ def test_the_page_is_whole_and_loads_nothing(two_rules, tmp_path):
 
 def test_ids_are_unique_and_links_lead_somewhere(two_rules, tmp_path):
     checker = Checker()
-    checker.feed(page_of(as_result(two_rules, tmp_path, runs=[a_run()]), draw=True))
+    checker.feed(page_of(as_result(two_rules, tmp_path, runs=[a_run()], parts=WHOLE), draw=True))
     assert len(checker.ids) == len(set(checker.ids))
     assert {link[1:] for link in checker.links} <= set(checker.ids)
 
@@ -135,7 +142,7 @@ def named_tables(page):
 
 
 def test_the_page_has_the_sections_of_a_paper_and_names_only_tables_that_exist(two_rules, tmp_path):
-    result = as_result(two_rules, tmp_path, settings=AnalysisSettings())
+    result = as_result(two_rules, tmp_path, settings=AnalysisSettings(), parts=WHOLE)
     page = page_of(result)
     checker = Checker()
     checker.feed(page)
@@ -164,7 +171,7 @@ def test_the_page_has_the_sections_of_a_paper_and_names_only_tables_that_exist(t
     ids=["one trial", "all late", "one rule", "identical RTs", "all too slow"],
 )
 def test_degenerate_data_make_a_whole_page_without_nan(make_trials, tmp_path, rows):
-    result = as_result(make_trials(rows), tmp_path, settings=AnalysisSettings())
+    result = as_result(make_trials(rows), tmp_path, settings=AnalysisSettings(), parts=WHOLE)
     page = page_of(result)
     checker = Checker()
     checker.feed(page)
@@ -193,7 +200,9 @@ def test_texts_of_the_data_are_escaped(make_trials, tmp_path):
     findings = [Finding("warning", "odd", "<i>where</i>", "<img src=x onerror=y>")]
     runs = [a_run(participant_id=p, participant_model="<u>") for p in NASTY]
     name = "<h1>name</h1>"
-    page = page_of(as_result(make_trials(rows), tmp_path, findings=findings, runs=runs, name=name))
+    page = page_of(
+        as_result(make_trials(rows), tmp_path, findings=findings, runs=runs, name=name, parts=WHOLE)
+    )
     for raw in ("<script", '<b>"', "<i>where", "<img", "<u>", "<h1>name", "'&<b>"):
         assert raw not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
@@ -400,7 +409,9 @@ def test_the_lag_of_psychopy_is_told_only_where_it_timed_something(
 
 @pytest.mark.slow
 def test_captions_of_one_participant_promise_no_interval(make_trials, tmp_path):
-    page = page_of(as_result(make_trials([{}, {"rule": "exclusion"}]), tmp_path), draw=True)
+    page = page_of(
+        as_result(make_trials([{}, {"rule": "exclusion"}]), tmp_path, parts=WHOLE), draw=True
+    )
     captions = re.findall(r"<figcaption>(.*?)</figcaption>|class=\"note caption\">(.*?)</p>", page)
     text = " ".join(a or b for a, b in captions)
     assert "one participant gives no interval" in text
@@ -564,7 +575,7 @@ def test_one_participant_gives_words_without_an_interval(make_trials):
     ids=["one trial", "no RT", "rule without RT", "no one has both", "half-crossed"],
 )
 def test_hard_data_make_a_whole_report(make_trials, tmp_path, rows):
-    result = as_result(make_trials(rows), tmp_path / "out")
+    result = as_result(make_trials(rows), tmp_path / "out", parts=WHOLE)
     write_analysis(result)
     checker = Checker()
     page = result.report.read_text(encoding="utf-8")
@@ -579,7 +590,7 @@ def test_hard_data_make_a_whole_report(make_trials, tmp_path, rows):
 
 @pytest.mark.slow
 def test_the_folder_holds_report_tables_figures_and_record(two_rules, tmp_path):
-    result = as_result(two_rules, tmp_path / "out")
+    result = as_result(two_rules, tmp_path / "out", parts=WHOLE)
     write_analysis(result)
     found = {p.relative_to(result.out).as_posix() for p in result.out.rglob("*") if p.is_file()}
     figures = {"rt_by_cell", "accuracy_by_cell", "error_kinds", *build_figures(result.analysis)}
@@ -625,7 +636,7 @@ def test_tables_hold_full_precision_and_ids_as_text(make_trials, tmp_path):
 @pytest.mark.slow
 def test_the_same_analysis_gives_the_same_bytes(two_rules, tmp_path):
     for name in ("a", "b"):
-        write_analysis(as_result(two_rules, tmp_path / name))
+        write_analysis(as_result(two_rules, tmp_path / name, parts=WHOLE))
     for path in (tmp_path / "a").rglob("*"):
         if path.is_file():
             assert (
@@ -760,7 +771,7 @@ def test_sections_on_hat_and_rules_are_there_only_where_data_have_them(
     plain = page_of(as_result(two_rules, tmp_path))
     assert 'id="hat"' not in plain
     assert 'id="rules"' not in plain
-    hat = page_of(as_result(make_trials(hat_rows(make_hat_row)), tmp_path), draw=True)
+    hat = page_of(as_result(make_trials(hat_rows(make_hat_row)), tmp_path, parts=WHOLE), draw=True)
     assert 'id="hat"' in hat
     assert 'href="#hat"' in hat
     assert 'id="rules"' not in hat

@@ -12,7 +12,7 @@ import pytest
 
 from tests.screen.blank_windows import run_program
 
-pytestmark = pytest.mark.screen
+pytestmark = [pytest.mark.screen, pytest.mark.alone]
 
 # X codes of some keys, and the names of their places on a US keyboard.
 PLACES = {

@@ -346,6 +346,7 @@ def test_serial_line_that_nobody_reads_never_blocks(tmp_path):
     assert out.strip() == "('serial',) True {'serial': 1}"
 
 
+@pytest.mark.alone
 def test_markers_cost_less_than_a_fifth_of_a_millisecond(tmp_path, capsys):
     config = tmp_path / "lsl.cfg"
     config.write_text(LSL_ON_THIS_MACHINE)

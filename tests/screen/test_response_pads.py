@@ -13,7 +13,7 @@ from ghostblitz_task.trial_log import read_log
 from tests.screen.blank_windows import run_program
 from tests.screen.short_study import write_study
 
-pytestmark = pytest.mark.screen
+pytestmark = [pytest.mark.screen, pytest.mark.alone]
 
 _SERIAL = """
 import os

@@ -10,7 +10,7 @@ from ghostblitz_task.trial_log import read_log
 from tests.soak.judging import judge
 from tests.soak.sessions import Pace, soak
 
-pytestmark = [pytest.mark.screen, pytest.mark.slow]
+pytestmark = [pytest.mark.screen, pytest.mark.alone, pytest.mark.slow]
 
 
 def test_fast_session_loses_nothing_and_keeps_its_memory(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from ghostblitz_task.virtual_display import virtual_display
 from tests.screen.short_study import write_study
 
-pytestmark = [pytest.mark.screen, pytest.mark.slow]
+pytestmark = [pytest.mark.screen, pytest.mark.alone, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from ghostblitz_analysis.dataset import load_dataset
-from ghostblitz_analysis.pipeline import analyze_dataset
+from ghostblitz_analysis.figures import build_figures, figure_svg
+from ghostblitz_analysis.provenance import settings_provenance
+from ghostblitz_analysis.report import render_report
+from ghostblitz_analysis.results import ANALYSIS_PARTS, AnalysisResult, analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings
+from ghostblitz_analysis.validation import validate_dataset
 from ghostblitz_task.card_studies import open_card_study
 from ghostblitz_task.config import StudySettings, load_study
 from ghostblitz_task.settings_files import load_settings, read_toml, validate_settings
@@ -226,9 +230,22 @@ def test_simulated_data_are_analysed(folder: Path, tmp_path: Path) -> None:
     study = open_card_study(folder)
     data = tmp_path / "data"
     simulate_study(study, data, n_participants=2, seed=1, model="ex-gaussian")
-    assert load_dataset(data).analysis == analysis_settings(folder)
-    result = analyze_dataset(data, out=tmp_path / "results")
-    n_players = len(study.settings.responses.players)
-    assert result.analysis.n_participants == 2 * n_players
-    assert (result.analysis.company is not None) == (study.settings.company is not None)
-    assert (tmp_path / "results" / "report.html").is_file()
+    dataset = load_dataset(data)
+    assert dataset.analysis == analysis_settings(folder)
+    # Without models of single trials, which take longest, and without the files of the figures.
+    parts = [part for part in ANALYSIS_PARTS if part != "regression"]
+    analysis = analyze_trials(dataset.trials, dataset.analysis, parts=parts)
+    assert analysis.n_participants == 2 * len(study.settings.responses.players)
+    assert (analysis.company is not None) == (study.settings.company is not None)
+    result = AnalysisResult(
+        dataset=dataset,
+        findings=tuple(validate_dataset(dataset)),
+        analysis=analysis,
+        analysed_utc="2026-01-01T00:00:00+00:00",
+        versions={"Python": "3"},
+        out=tmp_path,
+        provenance=settings_provenance(dataset),
+    )
+    figures = {name: figure_svg(figure) for name, figure in build_figures(analysis).items()}
+    page = render_report(result, figures)
+    assert 5 < len(figures) <= page.count("<svg")
