@@ -9,7 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["COLUMNS", "ERROR_KINDS", "FACTOR_PREFIX", "RULES", "SCHEMA_VERSION", "Column", "column"]
+__all__ = [
+    "COLUMNS",
+    "ERROR_KINDS",
+    "FACTOR_PREFIX",
+    "RULES",
+    "SCHEMA_VERSION",
+    "Column",
+    "DType",
+    "column",
+]
 
 SCHEMA_VERSION = 1
 

@@ -828,6 +828,7 @@ def test_sheet_of_three_pictures_has_three_columns_and_captions_of_full_size():
         assert not ground[round(4 * (y - 2.9)) : round(4 * (y + 1))].any()
 
 
+@pytest.mark.slow
 def test_cards_with_fewer_pictures_are_as_large_as_the_others_on_a_sheet():
     texts = ["mirror:red(hat:white) clock:blue@04:20", "bat:white hat:red key:blue"]
     cards = [parse_card(text, FIVE_TO_TWELVE) for text in texts]
@@ -843,6 +844,7 @@ def test_cards_with_fewer_pictures_are_as_large_as_the_others_on_a_sheet():
     assert len(set(scales)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cards.png", "cards.pdf"])
 def test_sheet_of_clocks_and_mirrors_is_written(name, tmp_path):
     card = parse_card(
@@ -864,6 +866,7 @@ def test_caption_is_drawn_without_any_font_of_the_machine():
     assert (blank != written).any(axis=-1).sum() > 200
 
 
+@pytest.mark.slow
 def test_pdf_has_all_pages_as_vectors(sheet, tmp_path):
     path = tmp_path / "cards.pdf"
     write_contact_sheet(path, *sheet, load_palette("standard"))

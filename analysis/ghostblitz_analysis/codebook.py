@@ -9,6 +9,7 @@ For a data set's folder, from a shell::
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -17,9 +18,16 @@ from ghostblitz_analysis.dataset import Dataset, load_dataset
 from ghostblitz_task.errors import GhostBlitzError
 from ghostblitz_task.schema import COLUMNS, FACTOR_PREFIX, Column
 
-__all__ = ["codebook_markdown", "codebook_table", "write_codebook"]
+__all__ = [
+    "GROUPS",
+    "codebook_markdown",
+    "codebook_table",
+    "describe_columns",
+    "write_codebook",
+]
 
-_GROUPS = {
+#: The groups of columns, in words.
+GROUPS = {
     "session": "who answered, where and when: known before the session",
     "design": "what was planned: known before the trial",
     "fact": "what was observed in the trial",
@@ -70,22 +78,21 @@ def codebook_table(trials: pd.DataFrame) -> pd.DataFrame:
     """
     known = [column for column in COLUMNS if column.name in trials.columns]
     added = [name for name in map(str, trials.columns) if name.startswith(FACTOR_PREFIX)]
-    rows = [_row(column) for column in known]
-    rows += [
-        {
-            "column": name,
-            "group": "factor",
-            "type": _DTYPES.get(str(trials[name].dtype), str(trials[name].dtype)),
-            "meaning": "A factor that the study adds; its documents say what it means",
-        }
-        for name in added
-    ]
+    return _described(trials, [*map(_row, known), *(_factor_row(trials, name) for name in added)])
+
+
+def describe_columns(frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
+    """Describe any table whose columns have meanings, in the columns of `codebook_table`."""
+    return _described(frame, [_row(column) for column in columns])
+
+
+def _described(frame: pd.DataFrame, rows: list[dict[str, str | None]]) -> pd.DataFrame:
     columns = ["column", "group", "type", "unit", "levels", "meaning", "missing_when"]
     table = pd.DataFrame(rows, columns=columns, dtype="string")
-    n_missing = [int(trials[name].isna().sum()) for name in table["column"]]
+    n_missing = [int(frame[name].isna().sum()) for name in table["column"]]
     return table.assign(
         n_missing=pd.array(n_missing, dtype="Int64"),
-        n_rows=pd.array([len(trials)] * len(table), dtype="Int64"),
+        n_rows=pd.array([len(frame)] * len(table), dtype="Int64"),
     )
 
 
@@ -103,7 +110,7 @@ def codebook_markdown(dataset: Dataset) -> str:
         "value in this data set is in the last column. Made by `python -m "
         "ghostblitz_analysis.codebook`; `codebook.csv` holds the same for programs.",
     ]
-    for group, words in _GROUPS.items():
+    for group, words in GROUPS.items():
         part = table[table["group"] == group]
         if part.empty:
             continue
@@ -140,12 +147,22 @@ def write_codebook(dataset: Dataset, folder: Path) -> tuple[Path, Path]:
 def _row(column: Column) -> dict[str, str | None]:
     return {
         "column": column.name,
-        "group": column.group,
+        "group": "factor" if column.name.startswith(FACTOR_PREFIX) else column.group,
         "type": _DTYPES[column.dtype],
         "unit": column.unit,
         "levels": " | ".join(column.levels) or None,
         "meaning": column.meaning,
         "missing_when": column.null_when,
+    }
+
+
+def _factor_row(trials: pd.DataFrame, name: str) -> dict[str, str | None]:
+    dtype = str(trials[name].dtype)
+    return {
+        "column": name,
+        "group": "factor",
+        "type": _DTYPES.get(dtype, dtype),
+        "meaning": "A factor that the study adds; its documents say what it means",
     }
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["GameName", "Out", "Seed", "StudyFolder", "app", "main", "progress"]
+__all__ = ["GameName", "Out", "Seed", "StudyFolder", "analysis_extra", "app", "main", "progress"]
 
 app = typer.Typer(
     name="ghostblitz",
@@ -89,3 +89,16 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
             progress.update(task, completed=done, total=planned, visible=True, refresh=True)
 
         yield show
+
+
+@contextmanager
+def analysis_extra() -> Iterator[None]:
+    """Say in one line that a command needs the analysis, where that is not installed."""
+    from ghostblitz_task.errors import ConfigError
+
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigError(
+            f"the analysis is not installed ({error}); install ghostblitz[analysis]"
+        ) from error

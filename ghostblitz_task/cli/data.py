@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ghostblitz_task.cli.app import app, progress
+from ghostblitz_task.cli.app import analysis_extra, app, progress
 
 
 @app.command()
@@ -18,7 +16,7 @@ def analyze(
     out: Annotated[Path, typer.Option("--out", help="Folder for report, tables and figures.")],
 ) -> None:
     """Analyse a data set: RT and errors per rule, or memory, as report, tables and figures."""
-    with _analysis_extra():
+    with analysis_extra():
         from ghostblitz_analysis.captain.dataset import holds_captain_logs
         from ghostblitz_analysis.captain.pipeline import analyze_captain, captain_summary
         from ghostblitz_analysis.pipeline import analyze_dataset
@@ -36,7 +34,7 @@ def analyze(
 
 def _print_grid(wanted: bool) -> None:
     if wanted:
-        with _analysis_extra():
+        with analysis_extra():
             from ghostblitz_analysis.multiverse.grid import MultiverseGrid, grid_toml
 
         typer.echo(grid_toml(MultiverseGrid()), nl=False)
@@ -58,7 +56,7 @@ def multiverse(
     ] = False,
 ) -> None:
     """Test the planned contrasts under a grid of exclusions, measures and models."""
-    with _analysis_extra():
+    with analysis_extra():
         from ghostblitz_analysis.captain.dataset import holds_captain_logs
         from ghostblitz_analysis.multiverse import (
             MultiverseGrid,
@@ -82,24 +80,28 @@ def multiverse(
 
 @app.command("import")
 def import_(
-    source: Annotated[Path, typer.Argument(help="A trial table of somebody else's.")],
-    mapping: Annotated[Path, typer.Option("--mapping", help="How to read it (TOML).")],
+    source: Annotated[
+        Path, typer.Argument(help="A trial table of somebody else's, or an export of ours.")
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder of the data set to make.")],
+    mapping: Annotated[
+        Path | None, typer.Option("--mapping", help="How to read a table (TOML).")
+    ] = None,
 ) -> None:
-    """Bring a trial table with other names and units into our format."""
-    with _analysis_extra():
+    """Bring a trial table with other names and units into our format, or an export back."""
+    with analysis_extra():
+        from ghostblitz_analysis.export import import_export, is_export
         from ghostblitz_analysis.importing import import_table, import_text
 
-    typer.echo(import_text(import_table(source, mapping=mapping, out=out)))
-
-
-@contextmanager
-def _analysis_extra() -> Iterator[None]:
     from ghostblitz_task.errors import ConfigError
 
-    try:
-        yield
-    except ImportError as error:
+    if mapping is not None:
+        typer.echo(import_text(import_table(source, mapping=mapping, out=out)))
+    elif is_export(source):
+        back = import_export(source, out=out)
+        typer.echo(f"{back.n_rows} rows in {back.n_files} files, as they were exported: {back.out}")
+    else:
         raise ConfigError(
-            f"the analysis is not installed ({error}); install ghostblitz[analysis]"
-        ) from error
+            f"{source} is no export of ours, so --mapping must say how to read it "
+            "(docs/importing.md)"
+        )

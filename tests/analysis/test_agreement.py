@@ -162,6 +162,7 @@ def test_two_participants_have_no_intraclass_correlation_and_say_why():
     assert np.isfinite(by_type([[1.0, 2.0], [3.0, 3.5], [2.0, 2.2]])["ICC1"].icc)
 
 
+@pytest.mark.slow
 def test_a_bound_on_the_wrong_side_of_the_coefficient_is_missing_and_says_why():
     rng = np.random.default_rng(12)
     n_blank = 0

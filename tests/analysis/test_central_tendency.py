@@ -142,6 +142,7 @@ def test_the_input_stays_as_it_was():
     pd.testing.assert_frame_equal(trials, before)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=30))
 def test_harmonic_geometric_and_arithmetic_means_stand_in_this_order(rts):
     row = central_tendency(table_of(rts), factors=RULE).iloc[0]

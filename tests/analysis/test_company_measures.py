@@ -178,6 +178,7 @@ def test_cards_that_came_again_count_for_the_game_only(make_trials):
     assert analysis.company.participants["n_rounds"].tolist() == [4]
 
 
+@pytest.mark.slow
 def test_sentences_say_who_took_the_cards(make_trials):
     rows = [ROUND | against(0.9), ROUND | LATE | against(0.4, took=True)]
     rows += [ROUND | LOST | against(0.9, took=True), ROUND | against(0.4, right=False)]
@@ -190,6 +191,7 @@ def test_sentences_say_who_took_the_cards(make_trials):
     assert company_sentences(analyze_trials(make_trials([{}]), DEFAULTS)) == []
 
 
+@pytest.mark.slow
 def test_sentence_says_that_a_round_of_several_counts_for_each(make_trials):
     pair = {"n_players": 2, "round_outcome": "won"}
     rows = [

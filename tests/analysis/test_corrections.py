@@ -16,6 +16,7 @@ def test_bonferroni_multiplies_by_the_number_of_tests_up_to_one():
     )
 
 
+@pytest.mark.slow
 def test_holm_multiplies_by_the_tests_that_are_left():
     corrected = correct_p_values([0.04, 0.01, 0.03], correction="holm")
     assert corrected.tolist() == pytest.approx([0.06, 0.03, 0.06])
@@ -28,6 +29,7 @@ def test_benjamini_hochberg_divides_by_the_rank_and_yekutieli_adds_the_harmonic_
     assert correct_p_values(p, correction="fdr_by") == pytest.approx(expected * (1 + 1 / 2 + 1 / 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_a_missing_p_stays_missing_and_does_not_count(correction):
     with_gap = correct_p_values([0.01, np.nan, 0.04], correction=correction)
@@ -51,6 +53,7 @@ def test_what_is_no_probability_is_refused(correction, p):
         correct_p_values([0.5, p], correction=correction)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     p=st.lists(st.floats(0, 1), min_size=1, max_size=12),

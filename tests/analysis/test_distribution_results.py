@@ -39,6 +39,7 @@ def test_all_tables_have_names_that_begin_with_rt(draw_trials, seed):
         assert not np.isinf(numbers).any()
 
 
+@pytest.mark.slow
 def test_measures_agree_with_those_of_the_cells(draw_trials, seed):
     trials = draw_trials(
         np.random.default_rng(seed),
@@ -167,6 +168,7 @@ def test_the_table_of_trials_is_not_changed(draw_trials, seed):
     pd.testing.assert_frame_equal(flagged, before)
 
 
+@pytest.mark.slow
 def test_the_confidence_is_that_of_the_settings(draw_trials, seed):
     trials = draw_trials(np.random.default_rng(seed), n_participants=5, n_per_cell=8)
     wide = results_of(trials).groups

@@ -249,6 +249,7 @@ def test_rts_must_be_numbers(value):
         fit_ex_gaussian([*np.linspace(0.4, 0.9, 50), value])
 
 
+@pytest.mark.slow
 def test_whatever_the_shape_a_fit_ends_in_words_or_with_intervals():
     rng = np.random.default_rng(10)
     for number in range(60):

@@ -28,6 +28,7 @@ def dataset() -> Dataset:
     return load_dataset(FOLDER)
 
 
+@pytest.mark.slow
 def test_the_example_study_is_simulated_and_says_so(dataset: Dataset) -> None:
     assert dataset.sources == ("simulated",)
     assert dataset.trials["participant_id"].nunique() == N_PARTICIPANTS
@@ -35,6 +36,7 @@ def test_the_example_study_is_simulated_and_says_so(dataset: Dataset) -> None:
         assert "Simulated data" in (FOLDER / name).read_text(encoding="utf-8"), name
 
 
+@pytest.mark.slow
 def test_the_example_study_was_analysed_as_stated_before_it_was_made(dataset: Dataset) -> None:
     assert dataset.analysis_stated
     assert settings_provenance(dataset).status == "yes"

@@ -121,6 +121,7 @@ def test_hard_data_can_be_drawn(make_trials, tmp_path, rows):
     assert len(list(tmp_path.iterdir())) == 3 * len(figures)
 
 
+@pytest.mark.slow
 def test_without_any_rt_only_errors_are_drawn(make_trials):
     trials = make_trials([{"error_kind": "late"}] * 3)
     figures = set(build_figures(results.analyze_trials(trials, WIDE)))
@@ -145,6 +146,7 @@ def test_every_figure_says_when_no_person_answered(make_trials, source, note):
         assert (note in texts) is (note is not None)
 
 
+@pytest.mark.slow
 def test_group_markers_stand_at_the_group_means(draw_trials):
     trials = draw_trials(np.random.default_rng(1), n_participants=5, n_per_cell=4)
     group = analyze_trials(trials, WIDE).group_cells
@@ -156,6 +158,7 @@ def test_group_markers_stand_at_the_group_means(draw_trials):
     assert np.array(bars) == pytest.approx(expected.to_numpy(dtype=float))
 
 
+@pytest.mark.slow
 def test_every_participant_has_a_dot_in_every_cell(draw_trials):
     trials = draw_trials(np.random.default_rng(2), n_participants=7, n_per_cell=4)
     cells = analyze_trials(trials, WIDE).participant_cells
@@ -224,6 +227,7 @@ def test_the_mean_over_the_session_does_not_join_different_people(make_trials):
     assert np.isnan(line.get_ydata()).tolist() == [False, False, True, False, False]
 
 
+@pytest.mark.slow
 def test_no_line_over_the_session_is_cut_by_the_limits_of_another_panel(make_trials):
     rows = [
         {"participant_id": person, "mode": mode, "rt_s": rt_s}
@@ -244,6 +248,7 @@ def test_bars_stand_above_their_markers(draw_trials):
         assert min(artist.get_zorder() for artist in (*caps, *bars)) > marker.get_zorder()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [[{}], [{}, {"error_kind": "late"}], [{"error_kind": "late"}]])
 def test_accuracy_has_no_tick_beyond_what_exists(make_trials, rows):
     ax = plot_accuracy(analyze_trials(make_trials(rows), WIDE).group_cells, axes())
@@ -253,6 +258,7 @@ def test_accuracy_has_no_tick_beyond_what_exists(make_trials, rows):
     assert ticks.max() == 100
 
 
+@pytest.mark.slow
 def test_one_trial_stands_on_a_whole_number_of_the_session(make_trials):
     figure = build_figures(analyze_trials(make_trials([{}]), WIDE))["rt_over_session"]
     ax = figure.axes[0]
@@ -268,6 +274,7 @@ def test_an_axis_of_one_participant_has_several_ticks(make_trials):
     assert sum(low <= tick <= high for tick in ax.get_yticks()) >= 3
 
 
+@pytest.mark.slow
 def test_errors_of_two_modes_are_drawn_apart_on_one_scale(make_trials):
     rows = [{"error_kind": "late"}, {}, {"mode": "shout", "error_kind": "late"}]
     figure = build_figures(analyze_trials(make_trials(rows), WIDE))["error_kinds"]
@@ -276,6 +283,7 @@ def test_errors_of_two_modes_are_drawn_apart_on_one_scale(make_trials):
     assert {ax.get_xlim()[1] for ax in figure.axes} == {104}
 
 
+@pytest.mark.slow
 def test_figures_of_mixed_sources_say_partly(make_trials):
     rows = [{"participant_id": "a", "source": "simulated"}, {"participant_id": "b"}]
     for figure in build_figures(analyze_trials(make_trials(rows), WIDE)).values():
@@ -290,6 +298,7 @@ def test_the_same_figure_gives_the_same_bytes(make_trials):
         assert figure_svg(first[name]) == figure_svg(second[name])
 
 
+@pytest.mark.slow
 def test_pyplot_is_not_used(make_trials):
     build_figures(analyze_trials(make_trials([{}]), WIDE))
     pyplot = sys.modules.get("matplotlib.pyplot")
@@ -351,11 +360,13 @@ def test_without_known_moves_there_is_no_figure_of_lags(make_trials, make_hat_ro
     assert figures - FURTHER == EVERY | {"hat_rt"}
 
 
+@pytest.mark.slow
 def test_without_any_rt_the_hat_has_no_figure(make_trials, make_hat_row):
     rows = [make_hat_row(kind, error_kind="late") for kind in KINDS_OF_CARDS]
     assert set(build_figures(analyze_trials(make_trials(rows), WIDE))) & HAT_FIGURES == set()
 
 
+@pytest.mark.slow
 def test_lags_are_drawn_at_the_group_means(make_trials, make_hat_row):
     rows = [make_hat_row("plain", lag=lag, rt_s=1.0 + lag) for lag in range(4)]
     rows += [make_hat_row("plain", lag=1, error_kind="late")]

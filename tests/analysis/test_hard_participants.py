@@ -164,6 +164,7 @@ def test_cells_of_a_hard_participant_are_those_of_the_definitions(make_trials, n
             assert (row["sd_rt_s"] is pd.NA) == (n_rt == 1)
 
 
+@pytest.mark.slow
 @EVERY_HARD
 def test_exclusions_of_a_hard_participant_leave_what_the_cells_hold(make_trials, name):
     hard = HARD[name]
@@ -380,6 +381,7 @@ def test_odd_ids_stay_texts_from_logs_to_the_results(make_study, tmp_path):
     assert n_trials == dict.fromkeys(ODD_IDS, 20)
 
 
+@pytest.mark.slow
 def test_odd_ids_that_are_left_out_are_named_as_they_are(make_trials):
     rows = [
         *ORDINARY,

@@ -12,6 +12,8 @@ from ghostblitz_analysis.models import rule_contrasts
 from ghostblitz_analysis.results import analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 
+pytestmark = pytest.mark.slow
+
 WIDE = AnalysisSettings(bounds=BoundsSettings(min_rt_s=0, max_rt_s=1000))
 
 

@@ -12,6 +12,8 @@ from ghostblitz_analysis.provenance import settings_provenance
 from ghostblitz_analysis.results import AnalysisResult, analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings, ReliabilitySettings
 
+pytestmark = pytest.mark.slow
+
 QUICK = AnalysisSettings(reliability=ReliabilitySettings(n_splits=20))
 
 

@@ -175,6 +175,7 @@ def test_the_optimum_is_found_where_a_variance_is_zero(seed, without):
             assert profile_at(factor, products).criterion > -2 * fit.loglik - 1e-6
 
 
+@pytest.mark.slow
 def test_no_variance_between_participants_is_singular_and_told(draw_trials):
     trials = draw_trials(
         np.random.default_rng(7), n_participants=8, n_per_cell=30, person_sd=0.0, effect_sd=0.0
@@ -290,6 +291,7 @@ def without_differences_of_targets(trials):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", ["log_rt", "inverse_rt"])
 def test_slopes_are_kept_where_only_targets_do_not_differ(draw_trials, outcome):
     rng = np.random.default_rng(12)
@@ -343,6 +345,7 @@ def test_targets_that_differ_keep_their_intercepts(draw_trials):
     assert "left out" not in fits[1].note
 
 
+@pytest.mark.slow
 def test_slopes_without_variance_of_intercepts_are_kept_uncorrelated(draw_trials):
     """Participants differ in the effect only, so that no correlation with intercepts exists."""
     rng = np.random.default_rng(21)

@@ -158,6 +158,7 @@ def test_pooled_accuracy_weighs_trials_and_the_mean_weighs_participants(make_tri
     assert (cell["p_correct_low"], cell["p_correct_high"]) == (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [None, "late"])
 def test_equal_accuracies_have_no_interval_and_say_why(make_trials, kind):
     rows = [{"participant_id": p, "error_kind": kind} for p in "abc"]
@@ -331,6 +332,7 @@ def test_a_data_set_of_practice_only_is_refused(make_trials):
         analyze_trials(make_trials([{"phase": "practice"}]), WIDE)
 
 
+@pytest.mark.slow
 def test_two_thousand_participants_are_all_used(draw_trials):
     one = draw_trials(np.random.default_rng(7), n_participants=20, n_per_cell=4)
     many = pd.concat(

@@ -43,6 +43,8 @@ from ghostblitz_task.errors import ConfigError, DatasetError
 from ghostblitz_task.settings_files import load_settings, read_toml, validate_settings
 from ghostblitz_task.studies import open_study, simulate_study
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 PAIRED = MultiverseGrid.model_validate(

@@ -37,6 +37,8 @@ from ghostblitz_analysis.sequence_plots import (
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 from ghostblitz_analysis.wording import RULE_COLOURS
 
+pytestmark = pytest.mark.slow
+
 WIDE = AnalysisSettings(bounds=BoundsSettings(min_rt_s=0, max_rt_s=1000))
 
 

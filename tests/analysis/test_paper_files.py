@@ -163,6 +163,7 @@ def test_power_of_ten_is_raised_in_numbers_only():
 TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="^\ufffe\uffff"))
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
 def test_word_document_holds_the_texts_of_all_cells(rows):
@@ -260,6 +261,7 @@ def cells_of(source):
     return re.findall(r"^```\{python\}\n(.*?)^```$", source, flags=re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 def test_quarto_source_is_safe_from_names(result):
     name = 'a "b": *c* """ <script>'
     dataset = replace(result.dataset, name=name, path=Path('x"""y'))
@@ -303,6 +305,7 @@ def test_quarto_cells_rebuild_the_numbers_of_the_analysis(simulate_game, tmp_pat
 # --- which tables ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_manuscript_gets_its_tables_with_notes(result):
     tables = {table.stem: table for table in manuscript_tables(result)}
     assert list(tables)[:4] == [
@@ -323,6 +326,7 @@ def test_manuscript_gets_its_tables_with_notes(result):
     assert "95% CI" in table.header
 
 
+@pytest.mark.slow
 def test_notes_name_who_is_left_out(two_rules):
     lost = (two_rules["participant_id"] == "005") & (two_rules["rule"] == "exclusion")
     tables = manuscript_tables(as_result(two_rules[~lost].reset_index(drop=True)))
@@ -350,6 +354,7 @@ def test_degenerate_data_give_files(two_rules, tmp_path, kept):
     assert n_tables == len(stems)
 
 
+@pytest.mark.slow
 def test_same_result_gives_the_same_bytes(result, tmp_path):
     contents = []
     for folder in (tmp_path / "a", tmp_path / "b"):

@@ -21,6 +21,8 @@ from ghostblitz_analysis.results import analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings, ModelSettings, ReliabilitySettings
 from ghostblitz_analysis.table_columns import bounds, count, lay_out, p_column, remarks, words
 
+pytestmark = pytest.mark.slow
+
 QUICK = AnalysisSettings(reliability=ReliabilitySettings(n_splits=20))
 
 

@@ -20,6 +20,8 @@ from ghostblitz_analysis.intervals import mean_interval
 from ghostblitz_analysis.settings import AnalysisSettings, ContrastSettings
 from ghostblitz_task.errors import DatasetError
 
+pytestmark = pytest.mark.slow
+
 MEASURES = ("mean_log_rt", "mean_rt_s", "median_rt_s", "p_correct")
 RULES, KINDS, MODES = ("direct", "exclusion"), ("pure", "mixed"), ("grab", "shout")
 
@@ -376,7 +378,6 @@ def test_stated_contrasts_take_the_place_of_the_default_ones():
     assert table["estimate"].iloc[0] == pytest.approx((scores[:, 0, 1] - scores[:, 0, 0]).mean())
 
 
-@pytest.mark.slow
 def test_without_an_effect_one_test_in_twenty_is_significant():
     # With the functions that make a row's tests, since whole tables take long.
     rng = np.random.default_rng(20)
@@ -390,7 +391,6 @@ def test_without_an_effect_one_test_in_twenty_is_significant():
     assert low / 2 <= ranks <= high
 
 
-@pytest.mark.slow
 def test_holm_lets_one_family_in_twenty_have_a_false_positive():
     rng = np.random.default_rng(21)
     n_runs, families = 600, 0

@@ -175,6 +175,7 @@ def with_outliers(draw_trials):
     return trials.assign(rt_s=trials["rt_s"].where(~far, trials["rt_s"] * 6))
 
 
+@pytest.mark.slow
 def test_trials_after_errors_that_a_study_leaves_out_are_measured_here(make_trials):
     trials = played(make_trials)
     settings = with_exclusions(["after_error"])
@@ -187,6 +188,7 @@ def test_trials_after_errors_that_a_study_leaves_out_are_measured_here(make_tria
     assert row_of(as_flagged, "post_error_traditional")["n_condition"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trim", ["sd", "mad", "van_selst_jolicoeur"])
 def test_slowing_does_not_depend_on_where_trials_after_errors_are_left_out(draw_trials, trim):
     trials = with_outliers(draw_trials)
@@ -196,6 +198,7 @@ def test_slowing_does_not_depend_on_where_trials_after_errors_are_left_out(draw_
         pd.testing.assert_frame_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_participants_that_a_study_leaves_out_have_no_slowing_either(draw_trials):
     trials = with_outliers(draw_trials)
     flagged = flag_exclusions(trials, with_exclusions(["after_error"]))

@@ -185,6 +185,7 @@ def test_one_log_by_itself_finds_the_file_of_its_data_set(data):
     assert "its one log holds" in found.reason
 
 
+@pytest.mark.slow
 def test_imported_data_do_not_say(shared, tmp_path):
     from ghostblitz_analysis.importing import import_table
 

@@ -25,6 +25,7 @@ def quantiles_of(rts, probabilities=PROBABILITIES):
     return table["quantile_s"].tolist()
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.floats(0.001, 1000), min_size=1, max_size=40),
     st.lists(st.floats(0.001, 0.999), min_size=1, max_size=6, unique=True).map(sorted),

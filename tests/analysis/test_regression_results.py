@@ -40,6 +40,7 @@ def study(draw_trials):
     return with_targets(trials, rng)
 
 
+@pytest.mark.slow
 def test_every_model_has_its_rows_in_every_table(study):
     results = results_of(study)
     models = results.models
@@ -54,6 +55,7 @@ def test_every_model_has_its_rows_in_every_table(study):
     assert (results.fixed_effects.groupby("model").size() == 4).all()
 
 
+@pytest.mark.slow
 def test_tables_are_named_and_have_nullable_types(study):
     tables = results_of(study).tables
     assert list(tables) == ["model_fits", "model_fixed_effects", "model_random_effects"]
@@ -65,6 +67,7 @@ def test_tables_are_named_and_have_nullable_types(study):
     assert not np.isinf(numbers.to_numpy(dtype=float)).any()
 
 
+@pytest.mark.slow
 def test_log_rt_effects_are_given_as_ratios_with_intervals(study):
     table = results_of(study).fixed_effects
     log_rt = table[table["outcome"] == "log_rt"]
@@ -80,6 +83,7 @@ def test_log_rt_effects_are_given_as_ratios_with_intervals(study):
     assert table.loc[table["outcome"] == "inverse_rt", "ratio"].isna().all()
 
 
+@pytest.mark.slow
 def test_grab_and_shout_get_models_of_their_own(draw_trials):
     rng = np.random.default_rng(2)
     trials = draw_trials(
@@ -94,6 +98,7 @@ def test_grab_and_shout_get_models_of_their_own(draw_trials):
     assert n_errors.to_dict() == {"grab": 150, "shout": 150}
 
 
+@pytest.mark.slow
 def test_without_targets_in_the_settings_participants_are_the_one_factor(study):
     settings = AnalysisSettings(models=ModelSettings(rt=("log_rt",), errors=(), items=False))
     models = results_of(study, settings).models
@@ -117,6 +122,7 @@ def test_one_error_model_of_the_kind_named_first_is_to_be_read(study, kinds):
     assert models.loc[models["selected"], "model"].tolist() == of_kind[kinds[0]][-1:]
 
 
+@pytest.mark.slow
 def test_no_models_in_the_settings_give_empty_tables(study):
     settings = AnalysisSettings(models=ModelSettings(rt=(), errors=()))
     full, empty = results_of(study).tables, results_of(study, settings).tables
@@ -125,6 +131,7 @@ def test_no_models_in_the_settings_give_empty_tables(study):
         assert list(table.columns) == list(full[stem].columns)
 
 
+@pytest.mark.slow
 def test_participants_left_out_are_named_as_json(study):
     late = study["participant_id"] == "003"
     models = results_of(study.assign(rt_s=study["rt_s"].mask(late, 30.0))).models
@@ -134,6 +141,7 @@ def test_participants_left_out_are_named_as_json(study):
     assert models.set_index("model").loc["error_mixed_logit", "n_left_out"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p_error", [0.0, 1.0])
 def test_all_correct_or_all_wrong_is_told(draw_trials, p_error):
     trials = draw_trials(np.random.default_rng(1), n_participants=4, n_per_cell=10, p_error=p_error)
@@ -154,6 +162,7 @@ def test_one_participant_is_told_in_every_row(draw_trials):
     assert results.random_effects.empty
 
 
+@pytest.mark.slow
 def test_rows_in_any_order_give_the_same_tables(study):
     shuffled = study.sample(frac=1, random_state=np.random.default_rng(5))
     one, two = results_of(study), results_of(shuffled)

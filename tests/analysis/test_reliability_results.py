@@ -153,6 +153,7 @@ def gaps(draw_trials):
     return trials[~(pure & grabs & (trials["rule"] == "exclusion"))].reset_index(drop=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "contrast",
     [

@@ -33,7 +33,7 @@ from ghostblitz_analysis.wording import interval, number, p_value, percent, prop
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.schema import ERROR_KINDS
 
-pytestmark = pytest.mark.usefixtures("quick_pdfs")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_pdfs")]
 
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=timezone.utc)
 
@@ -363,7 +363,6 @@ def test_one_row_left_out_is_said_in_the_singular(make_trials, tmp_path):
     assert import_sentence(result.dataset) == "1 of 9 rows was left out on import"
 
 
-@pytest.mark.slow
 def test_record_and_tables_carry_the_import(make_trials, tmp_path):
     result = imported(make_trials, tmp_path / "out", FLOW)
     write_analysis(result)
@@ -394,7 +393,6 @@ def test_record_and_tables_carry_the_import(make_trials, tmp_path):
 # --- what is said only where it holds -------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "said"),
     [("human", True), ("robot", True), ("imported", False), ("simulated", False)],
@@ -407,7 +405,6 @@ def test_the_lag_of_psychopy_is_told_only_where_it_timed_something(
     assert ("Bridges" in page) is said
 
 
-@pytest.mark.slow
 def test_captions_of_one_participant_promise_no_interval(make_trials, tmp_path):
     page = page_of(
         as_result(make_trials([{}, {"rule": "exclusion"}]), tmp_path, parts=WHOLE), draw=True
@@ -562,7 +559,6 @@ def test_one_participant_gives_words_without_an_interval(make_trials):
     assert "one participant, so no interval" in sentence
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "rows",
     [
@@ -588,7 +584,6 @@ def test_hard_data_make_a_whole_report(make_trials, tmp_path, rows):
 # --- the folder -----------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_folder_holds_report_tables_figures_and_record(two_rules, tmp_path):
     result = as_result(two_rules, tmp_path / "out", parts=WHOLE)
     write_analysis(result)
@@ -613,14 +608,12 @@ def test_the_folder_holds_report_tables_figures_and_record(two_rules, tmp_path):
     assert record["contrasts"][0]["left_out"] == []
 
 
-@pytest.mark.slow
 def test_nothing_is_left_beside_the_folder(two_rules, tmp_path):
     write_analysis(as_result(two_rules, tmp_path / "out"))
     write_analysis(as_result(two_rules, tmp_path / "out"))
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.slow
 def test_tables_hold_full_precision_and_ids_as_text(make_trials, tmp_path):
     rt_s = 0.1 + 0.2
     result = as_result(make_trials([{"participant_id": "007", "rt_s": rt_s}]), tmp_path / "out")
@@ -633,7 +626,6 @@ def test_tables_hold_full_precision_and_ids_as_text(make_trials, tmp_path):
     assert row["error_kind"] == ""
 
 
-@pytest.mark.slow
 def test_the_same_analysis_gives_the_same_bytes(two_rules, tmp_path):
     for name in ("a", "b"):
         write_analysis(as_result(two_rules, tmp_path / name, parts=WHOLE))
@@ -645,7 +637,6 @@ def test_the_same_analysis_gives_the_same_bytes(two_rules, tmp_path):
             )
 
 
-@pytest.mark.slow
 def test_an_earlier_analysis_is_replaced_as_a_whole(two_rules, make_trials, tmp_path):
     write_analysis(as_result(two_rules, tmp_path / "out"))
     assert (tmp_path / "out" / "figures" / "rt_by_cell.svg").exists()
@@ -666,13 +657,11 @@ def test_a_folder_with_anything_else_is_left_alone(two_rules, tmp_path):
     refused(tmp_path, two_rules, "not empty and is left as it is.*holds no earlier analysis")
 
 
-@pytest.mark.slow
 def test_an_analysis_of_another_data_set_is_left_alone(two_rules, tmp_path):
     write_analysis(as_result(two_rules, tmp_path / "out", name="other", path=Path("elsewhere")))
     refused(tmp_path, two_rules, "analysis of another data set, 'other'")
 
 
-@pytest.mark.slow
 def test_a_file_that_someone_added_is_not_lost(two_rules, tmp_path):
     write_analysis(as_result(two_rules, tmp_path / "out"))
     (tmp_path / "out" / "tables" / "my notes.txt").write_text("mine")
@@ -697,7 +686,6 @@ def test_a_file_in_the_place_of_a_parent_is_refused(two_rules, tmp_path):
         write_analysis(as_result(two_rules, tmp_path / "parent" / "out"))
 
 
-@pytest.mark.slow
 def test_a_full_disk_leaves_the_earlier_analysis_and_no_rest(two_rules, tmp_path, monkeypatch):
     write_analysis(as_result(two_rules, tmp_path / "out"))
 
@@ -709,7 +697,6 @@ def test_a_full_disk_leaves_the_earlier_analysis_and_no_rest(two_rules, tmp_path
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.slow
 def test_an_empty_folder_is_filled_and_parents_are_made(two_rules, tmp_path):
     (tmp_path / "empty").mkdir()
     write_analysis(as_result(two_rules, tmp_path / "empty"))
@@ -764,7 +751,6 @@ def words_of(page):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
 
 
-@pytest.mark.slow
 def test_sections_on_hat_and_rules_are_there_only_where_data_have_them(
     make_trials, make_hat_row, two_rules, tmp_path
 ):
@@ -791,14 +777,12 @@ def test_the_hat_section_says_that_calls_and_mode_cannot_be_told_apart(
     assert "SIMULATED DATA" in words
 
 
-@pytest.mark.slow
 def test_without_known_moves_the_report_says_so(make_trials, make_hat_row, tmp_path):
     rows = [row | {"trials_since_hat_move": None} for row in hat_rows(make_hat_row)]
     words = words_of(page_of(as_result(make_trials(rows), tmp_path), draw=True))
     assert "These data do not say when the hat moved, so there are no lags." in words
 
 
-@pytest.mark.slow
 def test_one_participant_with_a_hat_makes_a_whole_report(make_trials, make_hat_row, tmp_path):
     wrong = make_hat_row("hat_grab", error_kind="under_hat", participant_id="p0")
     rows = [*hat_rows(make_hat_row, 1), wrong]
@@ -820,7 +804,6 @@ def test_hat_costs_are_said_in_words(make_trials, make_hat_row):
     assert sentence.endswith("2 participants), with 50.0 percentage points more errors.")
 
 
-@pytest.mark.slow
 def test_tables_and_record_of_a_hat_are_written_and_labelled(make_trials, make_hat_row, tmp_path):
     result = as_result(make_trials(hat_rows(make_hat_row)), tmp_path / "out")
     write_analysis(result)
@@ -953,7 +936,6 @@ def test_page_on_cards_alone_says_that_nobody_was_faster(make_trials, tmp_path):
     assert "simulated rival" not in page
 
 
-@pytest.mark.slow
 def test_page_says_that_people_played_against_a_simulated_rival(make_trials, tmp_path):
     trials = rounds_of(make_trials, **_RIVAL)
     page = page_of(as_result(trials, tmp_path), draw=True)
@@ -997,7 +979,6 @@ def test_run_of_several_is_named_by_all_and_counts_its_planned_trials(make_trial
     assert (row[0], row[6]) == ("p1", "2 of 2")
 
 
-@pytest.mark.slow
 def test_numbers_of_the_rounds_are_in_the_record_and_the_tables(make_trials, tmp_path):
     out = tmp_path / "out"
     result = as_result(rounds_of(make_trials, **_RIVAL), out, path=tmp_path)

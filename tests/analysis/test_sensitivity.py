@@ -14,6 +14,8 @@ from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.settings_files import validate_settings
 
+pytestmark = pytest.mark.slow
+
 DEFAULTS = AnalysisSettings()
 NAMES = [
     "none", "bounds", "sd_2", "sd_2.5", "sd_3", "mad_2.5", "mad_3",

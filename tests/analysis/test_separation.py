@@ -12,6 +12,8 @@ from ghostblitz_analysis.regression.laplace_fits import fit_laplace, profile_int
 from ghostblitz_analysis.regression.separation import CellCounts, cell_counts, separation_note
 from ghostblitz_analysis.settings import AnalysisSettings, ModelSettings
 
+pytestmark = pytest.mark.slow
+
 #: Random intercepts: both cells of a participant share them.
 SHARED = np.ones((1, 2, 2))
 

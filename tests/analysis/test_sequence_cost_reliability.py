@@ -64,6 +64,7 @@ def scored(coded, scores, measure):
     return part_scores(coded, measure, scores, part=one_part, n_parts=1)[:, 0]
 
 
+@pytest.mark.slow
 def test_a_cost_of_one_rule_is_the_cost_that_is_reported(play):
     flagged, factors = flagged_of(play())
     effects = participant_effects(flagged, factors=factors, min_trials=1).effects

@@ -25,6 +25,8 @@ from ghostblitz_analysis.sequences import (
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 from ghostblitz_task.errors import DatasetError
 
+pytestmark = pytest.mark.slow
+
 OWN = {"ghost": "white", "chair": "red", "bottle": "green", "book": "blue", "mouse": "grey"}
 SETTINGS = AnalysisSettings(bounds=BoundsSettings(min_rt_s=0, max_rt_s=1e6))
 

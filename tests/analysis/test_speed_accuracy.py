@@ -62,6 +62,7 @@ def test_balanced_scores_add_up_to_nothing_and_are_a_difference_of_z(draw_trials
     assert table["bis"].sum() == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_modes_are_never_pooled(draw_trials):
     rng = np.random.default_rng(4)
     trials = draw_trials(rng, n_participants=4, n_per_cell=20, p_error=0.2, modes=("grab", "shout"))
@@ -83,6 +84,7 @@ def test_bounds_take_rts_out_of_every_score_but_not_trials_out_of_accuracy(make_
     assert (row["n_responses"], row["rcs_per_s"]) == (6, pytest.approx(3 / 61.9))
 
 
+@pytest.mark.slow
 def test_wrong_responses_are_never_trimmed_and_rates_of_responding_say_so(make_trials):
     rows = answers([0.5, 0.6, 0.7, 0.6, 0.5, 9.0], errors=[9.0])
     settings = AnalysisSettings.model_validate({"exclusions": [{"step": "mad"}]})

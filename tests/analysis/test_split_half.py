@@ -100,6 +100,7 @@ def test_halves_are_those_of_a_plain_loop():
                     assert found[measure][place][split, cell] == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(sizes=st.lists(st.integers(0, 30), min_size=1, max_size=8), seed=st.integers(0, 2**32 - 1))
 def test_each_half_of_each_cell_has_half_the_trials(sizes, seed):

@@ -38,7 +38,7 @@ from ghostblitz_task.timing.self_test import SelfTestRequest, self_test_document
 from ghostblitz_task.trial_log import file_sha256
 from tests.analysis.test_report import Checker, a_run, as_result, page_of
 
-pytestmark = pytest.mark.usefixtures("quick_pdfs")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_pdfs")]
 
 STUDY = Path(__file__).parents[2] / "experiments" / "classic-grab"
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
@@ -306,7 +306,6 @@ def test_report_says_where_there_is_no_test(tmp_path, draw_trials):
     assert "cannot be quoted" in page
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("study", ["classic-grab", "captain-static"])
 def test_simulated_data_say_nothing_of_tests_unless_there_is_one(tmp_path, study):
     from ghostblitz_task.cli import main

@@ -77,6 +77,7 @@ def test_a_history_that_does_not_add_up_is_refused(change: dict[str, object], me
         decode_history({**record, **change}, n_droppings=1)
 
 
+@pytest.mark.slow
 def test_the_chunks_of_a_game_follow_on_each_other_and_agree_with_its_turns() -> None:
     record = play_game(CaptainSettings(), [make_player("perfect")], seed=4)
     chunks = [
@@ -97,6 +98,7 @@ def test_the_chunks_of_a_game_follow_on_each_other_and_agree_with_its_turns() ->
         assert positions[at, spot.dropping_id] / 1e4 == pytest.approx((spot.x, spot.y), abs=0.05)
 
 
+@pytest.mark.slow
 def test_a_minute_of_history_takes_some_twenty_kilobytes() -> None:
     record = play_game(CaptainSettings(), [make_player("forgetting")], seed=2)
     n_bytes = sum(len(json.dumps(chunk, separators=(",", ":"))) for chunk in record.history)

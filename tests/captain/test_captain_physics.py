@@ -80,6 +80,7 @@ def test_another_seed_gives_another_game() -> None:
     assert one.eye() != other.eye()
 
 
+@pytest.mark.slow
 def test_nothing_else_in_the_process_changes_the_game() -> None:
     alone, among_others = moving(5), moving(5)
     run(alone, 20.0)
@@ -154,6 +155,7 @@ def test_what_falls_falls_through_an_open_corner() -> None:
         assert distances[nearest] < HOLE_RADIUS + 0.1
 
 
+@pytest.mark.slow
 def test_the_eye_never_falls_and_drives_at_its_speed() -> None:
     deck = moving(8, n_per_colour=1, eye_speed_per_s=0.3)
     run(deck, 120.0)
@@ -168,6 +170,7 @@ def test_the_eye_never_falls_and_drives_at_its_speed() -> None:
     assert np.bincount(quarters, minlength=4).min() > 0.05 * len(eye)
 
 
+@pytest.mark.slow
 def test_the_die_changes_only_to_another_colour_and_in_time_shows_all() -> None:
     deck = moving(4, railed=CORNERS, n_per_colour=1, eye_speed_per_s=0.6)
     die = deck.die()
@@ -178,6 +181,7 @@ def test_the_die_changes_only_to_another_colour_and_in_time_shows_all() -> None:
     assert set(colours) == set(COLOURS)
 
 
+@pytest.mark.slow
 def test_a_die_at_rest_keeps_its_colour_and_a_bump_comes_before_each_change() -> None:
     happened = run(moving(4, railed=CORNERS), 120.0)
     kinds = [e for e in happened if isinstance(e, (ev.DieBumped, ev.DieTurned))]

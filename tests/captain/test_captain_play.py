@@ -77,6 +77,7 @@ def test_in_every_game_all_droppings_are_accounted_for(mode: str, model: str) ->
         assert all(t.outcome != "censored" for t in game.turns[:-1])
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_game_and_another_another() -> None:
     player = [make_player("forgetting")]
     first, again, other = (play_game(MOVING, player, seed=seed) for seed in (7, 7, 8))
@@ -185,6 +186,7 @@ class _Watched(RememberingPlayer):
         return planned
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [STATIC, MOVING])
 def test_players_cannot_peek_under_the_droppings(
     settings: CaptainSettings, monkeypatch: pytest.MonkeyPatch

@@ -258,6 +258,7 @@ def test_key_that_means_something_else_is_refused(static_records, tmp_path):
         load_captain_dataset(changed(static_records, tmp_path, change))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [("source", "human", "only a simulated apparatus gives simulated data"),
@@ -281,6 +282,7 @@ def test_end_that_counts_otherwise_is_refused(static_records, tmp_path):
         load_captain_dataset(changed(static_records, tmp_path, change))
 
 
+@pytest.mark.slow
 def test_fall_that_the_history_does_not_have_is_refused(tmp_path):
     settings = {"mode": "moving", "railed_corners": [], "eye_speed_per_s": 1.0}
     table = study_table(**settings, time_limit_s=90.0)
@@ -378,6 +380,7 @@ def falling_records(tmp_path_factory: pytest.TempPathFactory) -> Records:
     pytest.fail("nothing fell, or no die changed, in any of these games")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [None, "a text"])
 @pytest.mark.parametrize("path", _OF_PARTS)
 def test_value_of_a_wrong_kind_is_refused_in_one_line(falling_records, tmp_path, path, value):

@@ -285,6 +285,7 @@ def test_between_games_there_is_a_page_and_a_pause_where_one_was_asked_for():
     assert played.apparatus.n_between == 2
 
 
+@pytest.mark.slow
 def test_everything_is_prepared_before_it_is_shown():
     colours = colours_of()
     played = play(make_settings(max_turns=2), [Do(0.1, "key", "n"), *turn_actions(0, colours)])
@@ -365,6 +366,7 @@ def test_refresh_rate_changes_no_turn(hz):
     assert [g["outcome"] for g in at_60.games] == [g["outcome"] for g in other.games]
 
 
+@pytest.mark.slow
 def test_cue_that_changes_while_the_dropping_is_held_is_the_one_that_counts():
     # Pick as soon as the first turn begins, and look only after the die has turned.
     settings = make_settings(mode="moving", railed_corners=[], max_turns=1, time_limit_s=120.0)

@@ -403,6 +403,7 @@ def test_study_of_cards_cannot_share_a_data_set(tmp_path):
         begin_dataset(open_study(ROOT / "experiments" / "classic-grab"), folder / "data")
 
 
+@pytest.mark.slow
 def test_same_seed_gives_the_same_simulated_logs(tmp_path):
     for name in ("one", "two"):
         simulate_study(open_study(STUDIES[1]), tmp_path / name, n_participants=1, seed=7)
@@ -440,6 +441,7 @@ def test_unknown_model_is_refused(tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_static_study_needs_no_physics_and_other_studies_no_captain(tmp_path):
     write_study(tmp_path / "study", study_table())
     code = f"""

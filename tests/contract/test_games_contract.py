@@ -97,6 +97,7 @@ def test_name_leads_back_to_the_game(game_settings: GameSettings, game: Game) ->
     assert game.rules == game_settings.rules
 
 
+@pytest.mark.slow
 def test_game_has_cards_and_each_has_an_id_of_its_own(game: Game) -> None:
     ids = [s.card.card_id for s in legal_stimuli(game)]
     assert len(ids) > 10
@@ -135,6 +136,7 @@ def test_right_responses_are_among_those_that_can_be_given(game: Game) -> None:
         assert right & possible == {Response(stimulus.solution.mode, stimulus.solution.answer)}
 
 
+@pytest.mark.slow
 def test_every_response_is_right_or_an_error_that_the_schema_names(game: Game) -> None:
     kinds = {None, *column("error_kind").levels}
     for stimulus in legal_stimuli(game)[::7]:
@@ -209,6 +211,7 @@ def test_deck_margins_hold_over_100_seeds_and_every_card_has_one_answer_under_al
     assert len(decks) == 100
 
 
+@pytest.mark.slow
 def test_perfect_participant_is_always_right_and_its_log_reads_and_scores_again(
     tmp_path: Path, game_settings: GameSettings, game: Game
 ) -> None:
@@ -236,6 +239,7 @@ def test_perfect_participant_is_always_right_and_its_log_reads_and_scores_again(
     assert list(loaded["rt_s"]) == [t["rt_s"] for t in trials]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["guessing", "ex-gaussian"])
 def test_log_of_any_participant_loads_and_is_scored_as_it_was(
     tmp_path: Path, game_settings: GameSettings, game: Game, model: str
@@ -249,6 +253,7 @@ def test_log_of_any_participant_loads_and_is_scored_as_it_was(
     assert kinds == logged
 
 
+@pytest.mark.slow
 def test_participants_of_every_model_answer_with_what_can_be_done(game: Game) -> None:
     for model in ("perfect", "guessing", "ex-gaussian"):
         rng = np.random.default_rng(1)

@@ -21,6 +21,8 @@ from ghostblitz_analysis.distributions import (
     participant_quantiles,
 )
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = {"participant": "Subject", "rt": "rt", "correct": "right"}
 FACTORS = ("Comp",)
 COMPARED = {"of": "Comp", "reference": "comp", "factors": FACTORS}

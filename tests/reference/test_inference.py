@@ -24,6 +24,8 @@ from ghostblitz_analysis.intervals import mean_interval
 from ghostblitz_analysis.pipeline import analyze_dataset
 from ghostblitz_analysis.settings import AnalysisSettings
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 MAPPING = HERE.parents[1] / "data" / "mappings" / "styrnal2025-five-objects.toml"
 R_VALUES = json.loads((HERE / "inference_values.json").read_text(encoding="utf-8"))

@@ -13,6 +13,8 @@ from ghostblitz_analysis.importing import import_table
 from ghostblitz_analysis.sequences import group_effects, participant_effects
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 MAPPING = ROOT / "data" / "mappings" / "styrnal2025-five-objects.toml"
 

@@ -15,6 +15,8 @@ from ghostblitz_analysis.results import analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 from ghostblitz_analysis.summary import summary_text
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 MAPPING = ROOT / "data" / "mappings" / "styrnal2025-five-objects.toml"
 
@@ -46,7 +48,6 @@ def cells(published, column):
     return [table[cell] for cell in order]
 
 
-@pytest.mark.slow
 def test_geometric_means_are_those_of_the_readme(published):
     found = [round(value, 3) for value in cells(published, "geometric_mean_rt_s")]
     assert found == [0.984, 1.063, 1.685, 2.512]
@@ -76,7 +77,6 @@ def test_errors_are_those_of_the_readme(published):
     assert (exclusion["n_errors"].iloc[0], exclusion.loc["shape_capture", "n"]) == (186, 121)
 
 
-@pytest.mark.slow
 def test_wrong_items_are_compared_with_those_that_the_cards_offer(published):
     """The chance share, counted again card by card without `item_role`."""
     trials = published.dataset.trials

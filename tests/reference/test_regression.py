@@ -24,6 +24,8 @@ from ghostblitz_analysis.regression import (
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 from ghostblitz_task.schema import COLUMNS
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 MAPPING = HERE.parents[1] / "data" / "mappings" / "styrnal2025-five-objects.toml"
 NO_BOUNDS = AnalysisSettings(bounds=BoundsSettings(min_rt_s=0, max_rt_s=1e6))

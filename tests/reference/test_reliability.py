@@ -20,6 +20,8 @@ from ghostblitz_analysis.reliability import (
 )
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings, ReliabilitySettings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 MAPPING = ROOT / "data" / "mappings" / "styrnal2025-five-objects.toml"
 #: Made by reliability.R; which versions of R and psych is in the file.

@@ -14,6 +14,8 @@ from ghostblitz_analysis.importing import import_table
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 from ghostblitz_analysis.speed_accuracy import speed_accuracy_results
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 MAPPING = ROOT / "data" / "mappings" / "styrnal2025-five-objects.toml"
 RULES = {"Direct": "direct", "Indirect": "exclusion"}

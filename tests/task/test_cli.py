@@ -156,6 +156,7 @@ def test_solve_takes_100_000_cards_within_a_few_seconds():
     assert time.monotonic() - began_s < 15
 
 
+@pytest.mark.slow
 def test_solve_ends_quietly_when_its_reader_goes_away():
     command = f"yes 'book:red ghost:white' | {sys.executable} -m ghostblitz_task.cli"
     done = subprocess.run(
@@ -248,6 +249,7 @@ def test_design_reports_each_block_and_lists_the_trials():
 # --- sessions without a screen -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_simulate_writes_labelled_sessions_and_repeats_with_its_seed(tmp_path):
     for folder in ("a", "b"):
         done = ghostblitz("simulate", STUDY, "--participants", 2, "--out", tmp_path / folder)
@@ -261,6 +263,7 @@ def test_simulate_writes_labelled_sessions_and_repeats_with_its_seed(tmp_path):
     assert_one_clear_line(again, "already")
 
 
+@pytest.mark.slow
 def test_run_without_a_display_is_one_clear_line(tmp_path):
     environment = {k: v for k, v in os.environ.items() if k not in {"DISPLAY", "WAYLAND_DISPLAY"}}
     done = subprocess.run(
@@ -306,6 +309,7 @@ def test_version_is_printed():
     assert ghostblitz("--version").stdout.strip() == __version__
 
 
+@pytest.mark.slow
 def test_output_that_cannot_be_written_is_one_line():
     done = subprocess.run(
         ["bash", "-c", f"{sys.executable} -m ghostblitz_task.cli deck --game classic > /dev/full"],

@@ -59,6 +59,7 @@ def all_texts(table: Table) -> Counter[str]:
     return Counter(card.text for place in places for card in place)
 
 
+@pytest.mark.slow
 @given(games())
 def test_every_card_is_always_somewhere_exactly_once(game) -> None:
     _, pile, _, _ = game
@@ -77,6 +78,7 @@ def test_the_same_rounds_give_the_same_game(game) -> None:
     assert play_all(game) == play_all(game)
 
 
+@pytest.mark.slow
 @given(games())
 def test_order_of_attempts_has_no_meaning(game) -> None:
     players, pile, played, rules = game
@@ -87,6 +89,7 @@ def test_order_of_attempts_has_no_meaning(game) -> None:
     assert [r.reason for _, r, _ in one] == [r.reason for _, r, _ in other]
 
 
+@pytest.mark.slow
 @given(games())
 def test_nobody_gives_more_than_one_card_or_one_won_in_the_round(game) -> None:
     for before, result, after in play_all(game):
@@ -99,6 +102,7 @@ def test_nobody_gives_more_than_one_card_or_one_won_in_the_round(game) -> None:
                 assert after.hand(player) == kept
 
 
+@pytest.mark.slow
 @given(games())
 def test_moves_tell_the_whole_round(game) -> None:
     for before, result, after in play_all(game):
@@ -113,6 +117,7 @@ def test_moves_tell_the_whole_round(game) -> None:
         assert len(set(m.destination for m in result.moves)) == 1
 
 
+@pytest.mark.slow
 @given(games())
 def test_winner_is_a_first_and_faultless_right_answer(game) -> None:
     _, _, _, rules = game

@@ -273,6 +273,7 @@ def _names_read() -> set[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "name"), LEAVES, ids=[path for path, _ in LEAVES])
 def test_every_setting_is_read_somewhere(path: str, name: str) -> None:
     assert name in _names_read()

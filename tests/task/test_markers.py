@@ -286,6 +286,7 @@ def test_nothing_is_written_or_rendered_while_a_response_is_awaited(tmp_path):
 # --- the captain's deck -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["captain-static", "captain"])
 def test_captains_dice_and_actions_are_marked_at_their_times(tmp_path, name):
     study = open_study(ROOT / "experiments" / name)

@@ -61,6 +61,7 @@ def test_whole_deck_is_ordered_within_its_run_limits(
     assert ordered[0].card.card_id != DECK[5].card.card_id
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     seed=seeds,
@@ -85,6 +86,7 @@ def test_rates_are_met_within_the_tolerance(
     assert abs(switches - switch) <= tolerance + 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     seed=seeds,
@@ -182,6 +184,7 @@ def test_what_cannot_be_kept_is_named_with_the_nearest_and_quickly(
     assert any(message in text for text in order.unmet), order.unmet
 
 
+@pytest.mark.slow
 def test_nearest_that_is_named_was_reached_by_the_order_that_comes_with_it() -> None:
     wanted = SequenceSettings(**FREE | {"max_run_target": 1, "target_repetition_rate": 0.3})
     order = order_block(DECK, wanted, previous=None, rng=np.random.default_rng(1))

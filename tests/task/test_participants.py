@@ -96,6 +96,7 @@ def test_no_rt_is_below_the_fastest() -> None:
     assert min(ExGaussian(0.0, 0.3, 0.01).sample(rng) for _ in range(500)) == 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["direct", "exclusion"])
 @pytest.mark.parametrize("slowing", [1.0, 1.5])
 def test_rts_follow_the_rule_and_the_persons_slowing(rule: str, slowing: float) -> None:

@@ -66,6 +66,7 @@ def test_what_the_system_allows_is_said_and_given_back(
     assert system.calls == calls
 
 
+@pytest.mark.slow
 @linux_only
 def test_threads_of_a_real_time_session_are_ordinary() -> None:
     """Else a thread that draws could keep the display's own server waiting."""

@@ -41,6 +41,8 @@ from ghostblitz_task.screens import Screens
 from ghostblitz_task.table_drawings import player_mark
 from ghostblitz_task.texts import available_languages
 
+pytestmark = pytest.mark.slow
+
 LANGUAGES = available_languages()
 #: The smallest screen that nine items need: a laptop of 16:9 at arm's length.
 LAPTOP_DEG = (36.0, 20.25)
@@ -109,7 +111,6 @@ def words_of(page: Page) -> list[str]:
 # --- room -------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @every_language
 @every_study
 def test_nothing_overlaps_and_all_is_on_the_smallest_screen(variant: str, language: str) -> None:
@@ -338,7 +339,6 @@ EXPECTED_PAGES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("variant", EXPECTED_PAGES)
 def test_pages_are_those_that_the_study_needs(variant: str) -> None:
     shown = [page.shows for page in drawn(variant)[1]]
@@ -357,7 +357,6 @@ def test_what_no_block_asks_for_is_not_explained() -> None:
     assert not {"direct", "exclusion", "time", "mirror_owl"} & features
 
 
-@pytest.mark.slow
 def test_notes_come_only_where_they_are_true() -> None:
     def text(variant: str, shows: str) -> str:
         return " ".join(next(p.text for p in drawn(variant)[1] if p.shows == shows).split())
@@ -376,7 +375,6 @@ def test_notes_come_only_where_they_are_true() -> None:
     assert "An object in the mirror, too" not in text("five-to-twelve+owl", "owl")
 
 
-@pytest.mark.slow
 @every_study
 def test_pages_draw_the_same_in_every_language(variant: str) -> None:
     def cards(language: str) -> list[tuple[str, list[str]]]:

@@ -638,6 +638,7 @@ def write_study(folder: Path, n_trials: tuple[int, ...]) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
     study = open_study(write_study(tmp_path / "study", (10, 20)))
     logs = {}

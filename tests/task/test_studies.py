@@ -98,6 +98,7 @@ def test_lock_and_half_made_files_are_gone_after_a_session(simulated: Path) -> N
     assert read_log(log).status == "completed"
 
 
+@pytest.mark.slow
 def test_example_data_are_what_the_readme_beside_them_says(tmp_path: Path) -> None:
     simulate_study(
         open_study(STUDY), tmp_path / "data", n_participants=3, seed=20261129, model="ex-gaussian"

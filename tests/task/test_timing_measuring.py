@@ -199,6 +199,7 @@ def test_each_screen_is_drawn_as_often_and_the_first_time_does_not_count():
     assert found.empty_s == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["classic-grab", "five-to-twelve-full", "captain"])
 def test_screens_are_those_of_the_study_and_named_each_once(name):
     study = open_study(EXPERIMENTS / name)

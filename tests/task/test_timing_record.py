@@ -135,6 +135,7 @@ def with_value(*names_and_value: object):
     return change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "match"),
     [
@@ -377,6 +378,7 @@ def without_display(tmp_path: Path, *arguments: str) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.slow
 def test_without_a_display_it_ends_with_one_line(tmp_path):
     done = without_display(tmp_path)
     assert done.returncode == 2
@@ -385,6 +387,7 @@ def test_without_a_display_it_ends_with_one_line(tmp_path):
     assert self_test_files(tmp_path / "data" / "classic-grab") == []
 
 
+@pytest.mark.slow
 def test_data_set_of_another_study_is_refused(tmp_path, capsys):
     other = STUDY.parent / "grab-or-shout"
     with pytest.raises(SystemExit):

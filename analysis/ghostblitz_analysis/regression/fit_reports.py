@@ -327,8 +327,8 @@ def random_effect_table(fits: Sequence[ModelFit]) -> pd.DataFrame:
     DataFrame
         ``model``, ``outcome``, ``mode``, ``selected``, ``group`` (``participant_id``, one within
         it such as ``participant_id:rule``, ``target``, ``residual``), ``term``, ``with_term``
-        (the second one of a correlation), ``sd``, ``variance``, ``correlation``. Of a GEE the working correlation of two trials of
-        a participant.
+        (the second one of a correlation), ``sd``, ``variance``, ``correlation``. Of a
+        GEE the working correlation of two trials of a participant.
     """
     rows: list[dict[str, object]] = []
     for fit in fits:

@@ -377,6 +377,7 @@ def test_files_that_macos_leaves_behind_are_no_logs(make_log, tmp_path):
     assert len(load(tmp_path / "data").trials) == 12
 
 
+@pytest.mark.slow
 @settings(
     deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

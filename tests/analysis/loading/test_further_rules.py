@@ -38,6 +38,7 @@ def first(path: Path, **values: Any) -> dict[str, Any]:
     )
 
 
+@pytest.mark.slow
 def test_columns_say_rules_and_answers_of_every_kind(log):
     trials = load_dataset(log).trials
     assert trials["rules"].unique().tolist() == ["mirror mirror-owl owl"]
@@ -51,11 +52,13 @@ def test_columns_say_rules_and_answers_of_every_kind(log):
     assert load_dataset(log).runs[0].plan_check == "same"
 
 
+@pytest.mark.slow
 def test_without_additional_rules_the_column_is_empty(simulate_game):
     (path,) = simulate_game("five-to-twelve")
     assert load_dataset(path).trials["rules"].eq("").all()
 
 
+@pytest.mark.slow
 def test_rules_in_the_header_that_the_settings_deny_are_refused(log, edit_log: Edit):
     edit_log(log, 0, lambda record: record["game"].update(rules=["mirror"]))
     with pytest.raises(DatasetError) as caught:
@@ -65,6 +68,7 @@ def test_rules_in_the_header_that_the_settings_deny_are_refused(log, edit_log: E
     assert "the facts give" in str(caught.value) or "its settings give" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_rules_changed_in_header_and_settings_are_refused_at_the_trials(log, edit_log: Edit):
     def change(record: dict[str, Any]) -> None:
         record["game"]["rules"] = record["settings"]["game"]["rules"] = ["mirror", "owl"]
@@ -78,12 +82,14 @@ def test_rules_changed_in_header_and_settings_are_refused_at_the_trials(log, edi
     assert trial["answer_kind"] == "colour"
 
 
+@pytest.mark.slow
 def test_times_in_the_header_that_the_settings_deny_are_refused(log, edit_log: Edit):
     edit_log(log, 0, lambda record: record["game"]["times"].pop())
     with pytest.raises(DatasetError, match=r"game\.times is .*, but its settings give"):
         load_dataset(log)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "other"), [("time", "03:00"), ("colour", "white")])
 def test_key_of_a_time_or_colour_means_what_the_settings_say(log, edit_log: Edit, kind, other):
     def change(record: dict[str, Any]) -> None:
@@ -100,6 +106,7 @@ def test_key_of_a_time_or_colour_means_what_the_settings_say(log, edit_log: Edit
         load_dataset(log)
 
 
+@pytest.mark.slow
 def test_answer_of_a_time_card_that_the_card_denies_is_refused(log, edit_log: Edit):
     trial = first(log, rule="time")
     other = "03:00" if trial["answer"] != "03:00" else "05:10"
@@ -177,6 +184,7 @@ def test_table_of_a_game_with_a_hat_is_solved_with_the_hat(simulate_game, bring)
     assert found["trials_since_hat_move"].isna().all()
 
 
+@pytest.mark.slow
 def test_table_of_a_game_with_additional_rules_is_solved_by_them(simulate_game, bring):
     (path,) = simulate_game("five-to-twelve", rules=RULES, n_trials=60)
     trials = load_dataset(path).trials

@@ -35,6 +35,7 @@ def published(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[I
     return report, load_dataset(out)
 
 
+@pytest.mark.slow
 def test_published_data_come_over_whole(published):
     report, dataset = published
     assert (report.n_rows_read, report.n_trials, report.n_participants) == (6400, 6400, 10)

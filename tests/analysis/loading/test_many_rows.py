@@ -64,6 +64,7 @@ def test_combinations_are_numbered_in_the_order_of_their_first_rows(columns):
     assert combined_codes(coded(c[:n]) for c in columns[0]).tolist() == expected
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_coded_and_listed_columns_make_the_same_frame(values):
     frames = [trial_frame({"participant_id": v, "factor_x": v}, len(values))

@@ -123,10 +123,12 @@ def test_killed_log_with_markers_is_loaded(marked):
     assert len(load_dataset(marked).trials) == 8
 
 
+@pytest.mark.slow
 def test_captains_log_with_markers_is_loaded(captain):
     assert len(read_captain_run(captain).games) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "change", "message"),
     [

@@ -1,0 +1,1 @@
+"""Data sets as BIDS, the Brain Imaging Data Structure."""

@@ -1,0 +1,99 @@
+"""An export, or its archive, made a data set again."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from ghostblitz_analysis.export.archives import unpack_export
+from ghostblitz_analysis.export.bids.writing import BIDS_LAYOUT
+from ghostblitz_analysis.export.folders import copy_file, files_below, new_folder
+from ghostblitz_analysis.export.formats.psych_ds import PSYCH_DS_LAYOUT
+from ghostblitz_analysis.export.layouts import Layout
+from ghostblitz_analysis.export.manifest import MANIFEST_FILE, verify_folder
+from ghostblitz_analysis.export.reading import format_of, read_export
+from ghostblitz_analysis.export.source import ExportTable, load_source
+from ghostblitz_task.errors import DatasetError
+
+__all__ = ["SOURCE_FOLDERS", "BroughtBack", "import_export", "is_export"]
+
+#: Where the data set itself stands in an export: of BIDS, of Psych-DS, of all others.
+SOURCE_FOLDERS = (BIDS_LAYOUT.source, PSYCH_DS_LAYOUT.source, Layout().source)
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtBack:
+    """A data set that was taken out of an export."""
+
+    out: Path
+    n_rows: int
+    n_files: int
+
+
+def is_export(path: Path) -> bool:
+    """Tell whether a folder, or an archive, is an export to all appearances."""
+    if path.is_dir():
+        return (path / MANIFEST_FILE).is_file()
+    return path.is_file() and zipfile.is_zipfile(path) and path.suffix.lower() == ".zip"
+
+
+def import_export(path: Path, *, out: Path) -> BroughtBack:
+    """Take the data set out of an export, or of an archive of one.
+
+    Parameters
+    ----------
+    path : Path
+        The folder, or the zip file.
+    out : Path
+        A folder that is not there yet.
+
+    Raises
+    ------
+    DatasetError
+        If a file is not as its manifest has it, if the export's own table is not the one that the
+        data set in it loads to, or if the archive is not safe to unpack.
+    """
+    if path.is_dir():
+        return _import_folder(path, out)
+    with tempfile.TemporaryDirectory(prefix="ghostblitz-") as folder:
+        return _import_folder(unpack_export(path, Path(folder) / "export"), out)
+
+
+def _import_folder(folder: Path, out: Path) -> BroughtBack:
+    differences = verify_folder(folder)
+    if differences:
+        first = differences[0]
+        raise DatasetError(
+            f"{len(differences)} files of {folder} are not as they were exported; {first.file} is "
+            f"{first.kind}"
+        )
+    inner = next((f for f in SOURCE_FOLDERS if _is_dataset(folder / f)), None)
+    if inner is None:
+        raise DatasetError(f"{folder} holds no data set below {SOURCE_FOLDERS[-1]}")
+    own = load_source(folder / inner).main
+    # Other programs' tables are made for those; they do not all hold every trial.
+    if format_of(folder) is not None:
+        _compare(read_export(folder), own, folder)
+    names = files_below(folder / inner)
+    with new_folder(out) as new:
+        for name in names:
+            copy_file(folder / inner / name, new, name)
+    return BroughtBack(out, len(own.frame), len(names))
+
+
+def _compare(table: pd.DataFrame, own: ExportTable, folder: Path) -> None:
+    try:
+        pd.testing.assert_frame_equal(table, own.frame, check_exact=True)
+    except AssertionError as error:
+        reason = " ".join(str(error).split())
+        raise DatasetError(
+            f"the {own.name} of {folder} are not those of the data set in it: {reason[:300]}"
+        ) from error
+
+
+def _is_dataset(folder: Path) -> bool:
+    return folder.is_dir() and any(path.is_file() for path in folder.iterdir())

@@ -1,0 +1,1 @@
+"""What every export holds, whatever its format."""

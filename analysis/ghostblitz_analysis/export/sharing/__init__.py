@@ -1,0 +1,1 @@
+"""De-identification of data sets, and the search for what is left."""
