@@ -41,7 +41,7 @@ demo: setup
 # more processes than cores.
 test: setup
 ifeq ($(strip $(PYTEST_ARGS)),)
-	$(PYTHON) -m pytest -n 3 --dist worksteal -m 'not alone'
+	$(PYTHON) -m pytest -n 4 --dist worksteal -m 'not alone'
 	$(PYTHON) -m pytest -m alone
 else
 	$(PYTHON) -m pytest $(PYTEST_ARGS)

@@ -7,7 +7,8 @@ import json
 import os
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,28 @@ def shared() -> Path:
             pytest.fail(missing)
         pytest.skip(missing)
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the modules with sessions at a screen, which mostly wait, among those that compute."""
+
+    def by_module(wanted: Iterable[pytest.Item]) -> list[list[pytest.Item]]:
+        return [
+            list(group)
+            for _, group in groupby(wanted, key=lambda item: item.nodeid.partition("::")[0])
+        ]
+
+    at_screen = by_module(item for item in items if item.get_closest_marker("screen"))
+    computing = by_module(item for item in items if not item.get_closest_marker("screen"))
+    n_computing = sum(len(module) for module in computing)
+    spread: list[pytest.Item] = []
+    done = placed = 0
+    for module in computing:
+        done += len(module)
+        due = len(at_screen) * done // n_computing
+        spread += module + [item for waiting in at_screen[placed:due] for item in waiting]
+        placed = due
+    items[:] = spread + [item for waiting in at_screen[placed:] for item in waiting]
 
 
 def pytest_collection_finish() -> None:
