@@ -9,7 +9,7 @@ from ghostblitz_analysis.exclusions import total_flow
 from ghostblitz_analysis.paper_sentences import CORRECTIONS, MEASURES
 from ghostblitz_analysis.results import Analysis, AnalysisResult
 from ghostblitz_analysis.table_rows import rows_of
-from ghostblitz_analysis.wording import count_of, percent
+from ghostblitz_analysis.wording import count_of, level_name, percent
 
 __all__ = ["methods_paragraph"]
 
@@ -119,16 +119,16 @@ def _models(analysis: Analysis) -> Iterator[str]:
     if analysis.regression is None:
         return
     fits = analysis.regression.models
-    for row in rows_of(
-        fits[fits["selected"].fillna(False)].drop_duplicates(["outcome", "formula"])
-    ):
+    for row in rows_of(fits[fits["selected"].fillna(False)]):
         kind = "logistic" if row["outcome"] == "error" else "linear mixed"
         noun = {"log_rt": "log RT", "inverse_rt": "-1/RT", "error": "errors"}[row["outcome"]]
-        each = ", one model per mode," if "mode" in analysis.factors else ""
+        where = f" in {level_name('mode', row['mode'])}" if row["mode"] else ""
+        left_out = row["n_rows_left_out"]
         yield (
-            f"A {kind} model of {noun}{each} was fitted as {row['formula']} "
+            f"A {kind} model of {noun}{where} was fitted as {row['formula']} "
             f"({row['estimator']}, {row['engine']}; "
-            f"{row['coding']})."
+            f"{row['coding']})"
+            + (f", without {left_out:,} trials that have no target." if left_out else ".")
         )
 
 

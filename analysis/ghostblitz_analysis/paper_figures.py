@@ -38,7 +38,7 @@ from ghostblitz_analysis.model_plots import (
 )
 from ghostblitz_analysis.plot_axes import set_seconds_axis
 from ghostblitz_analysis.plots import rules_of
-from ghostblitz_analysis.reliability_plots import plot_reliability
+from ghostblitz_analysis.reliability_plots import NAME_WIDTH, plot_reliability, score_names
 from ghostblitz_analysis.results import Analysis
 from ghostblitz_analysis.sequence_plots import (
     effect_rows,
@@ -53,11 +53,13 @@ _PARAMETERS = ("mu_s", "sigma_s", "tau_s")
 _MEASURE_NAMES = {
     "mean_log_rt": "Mean log RT",
     "mean_rt_s": "Mean RT",
+    "median_rt_s": "Median RT",
     "p_correct": "Accuracy",
 }
 _CONTRAST_AXES = {
     "mean_log_rt": "Ratio of geometric\nmean RTs (log scale)",
     "mean_rt_s": "Difference of\nmean RTs (s)",
+    "median_rt_s": "Difference of\nmedian RTs (s)",
     "p_correct": "Difference of accuracy\n(percentage points)",
 }
 _OUTCOME_AXES = {
@@ -261,7 +263,12 @@ def _reliability(analysis: Analysis) -> Figure | None:
     keys = [c for c in ("kind", "score", "rule", "block_kind", "mode") if c in table.columns]
     scores = table[keys].drop_duplicates().reset_index(drop=True)
     measures = list(table["measure"].drop_duplicates())
-    figure = Figure(figsize=(WIDTH_IN, _height_in(1.1, 0.25, len(scores))), layout="constrained")
+    # Rows are as far apart as the longest name needs lines.
+    n_lines = max(-(-len(name) // NAME_WIDTH) for name in score_names(scores))
+    row_in = 0.25 if n_lines == 1 else 0.16 * n_lines
+    least_in = _LEAST_ROW_IN if n_lines == 1 else 0.16 * n_lines
+    height_in = _height_in(1.1, row_in, len(scores), least_in=least_in)
+    figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
     axes = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
     for ax, measure in zip(axes, measures, strict=True):
         own = table[table["measure"] == measure]
@@ -375,10 +382,12 @@ def _rules_or_none(rows: pd.DataFrame) -> list[str]:
     return rules_of(rows) if len(rows) else []
 
 
-def _height_in(fixed_in: float, row_in: float, n_rows: int) -> float:
+def _height_in(
+    fixed_in: float, row_in: float, n_rows: int, *, least_in: float = _LEAST_ROW_IN
+) -> float:
     """Return the height of a figure of rows: that of a page at most, unless letters would touch."""
     wanted = fixed_in + row_in * n_rows
-    return min(wanted, max(_PAGE_IN, fixed_in + _LEAST_ROW_IN * n_rows))
+    return min(wanted, max(_PAGE_IN, fixed_in + least_in * n_rows))
 
 
 def _modes(rows: pd.DataFrame) -> list[str]:

@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from ghostblitz_analysis.forest_plots import set_row_labels
 from ghostblitz_analysis.plot_axes import FAINT, SMALL_PT, SOFT, floats, plain
 
-__all__ = ["plot_reliability", "score_names"]
+__all__ = ["NAME_WIDTH", "plot_reliability", "score_names"]
 
 _COLOURS = {
     "rule_effect": "#0072B2", "mixing_cost": "#009E73", "interaction": "#CC79A7", "cell": "#767676",
-    "rule_switch": "#D55E00", "mode_switch": "#56B4E9", "mixing": "#009E73",
+    "rule_switch": "#D55E00", "mode_switch": "#56B4E9", "mixing": "#332288",
 }  # fmt: skip
 _OTHER_KIND = "#E69F00"
 _KIND_NAMES = {
@@ -26,6 +26,8 @@ _KIND_NAMES = {
 #: "(a - b) mixed - (a - b) pure".
 _INTERACTION = re.compile(r"\((.+?)\) (\S+) - \(\1\) (\S+)")
 _LEAST_ASKED = 0.7
+#: Letters of a name on one line.
+NAME_WIDTH = 46
 
 
 def score_names(split_half: pd.DataFrame) -> list[str]:
@@ -34,6 +36,8 @@ def score_names(split_half: pd.DataFrame) -> list[str]:
     names = []
     for row in split_half.to_dict("records"):
         levels = [str(row[f]) for f in factors if not pd.isna(row[f])]
+        if row["kind"] == "contrast":  # Its name says what it is of.
+            levels = []
         own = [] if row["kind"] == "cell" else [_short(str(row["score"]), str(row["kind"]))]
         names.append(", ".join([*own, *levels]).replace(" - ", " − "))
     return names
@@ -71,7 +75,7 @@ def plot_reliability(split_half: pd.DataFrame, ax: Axes) -> Axes:
     ax.grid(visible=True, axis="x", color=FAINT, lw=0.8)
     ax.set_xlim(-0.03, 1.03)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".50", ".75", "1"])
-    return set_row_labels(ax, score_names(table), width=46)
+    return set_row_labels(ax, score_names(table), width=NAME_WIDTH)
 
 
 def _short(score: str, kind: str) -> str:

@@ -129,6 +129,39 @@ def test_symbolic_links_are_refused(tmp_path):
         export_dataset(EXAMPLE, out=tmp_path / "link", format_name="csv")
 
 
+def test_id_that_leads_to_another_folder_is_refused(tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(EXAMPLE, data)
+    log = sorted((data / "logs").iterdir())[0]
+    log.write_text(log.read_text(encoding="utf-8").replace("sim-00001", "../x"), encoding="utf-8")
+    with pytest.raises(DatasetError, match=r"'\.\./x' leads to another folder"):
+        load_source(data)
+
+
+def test_taken_name_of_the_archive_is_found_before_the_work(tmp_path, monkeypatch):
+    (tmp_path / "out.zip").write_text("mine")
+    monkeypatch.setattr(run_module, "load_source", None)
+    with pytest.raises(DatasetError, match=r"out\.zip is there already"):
+        export_dataset(EXAMPLE, out=tmp_path / "out", format_name="csv", zipped=True)
+
+
+def test_full_disk_during_the_analysis_is_no_export_without_results(tmp_path, monkeypatch):
+    def full(*_arguments, **_options):
+        raise DatasetError("cannot be written") from OSError(28, "No space left on device")
+
+    monkeypatch.setattr("ghostblitz_analysis.export.parts.results.analyze_dataset", full)
+    with pytest.raises(DatasetError, match="cannot be written"):
+        export_dataset(EXAMPLE, out=tmp_path / "out", format_name="csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_archive_that_is_cut_off_is_named_as_it_was_given(tmp_path):
+    archive = tmp_path / "their.zip"
+    archive.write_bytes(b"PK\x03\x04 cut off")
+    with pytest.raises(DatasetError, match=r"their\.zip is no zip file, or a damaged one"):
+        import_export(archive, out=tmp_path / "back")
+
+
 def test_unknown_format_names_those_that_there_are(tmp_path):
     with pytest.raises(ConfigError, match=r"no format 'sav'; there are bids, psych-ds"):
         export_dataset(EXAMPLE, out=tmp_path / "out", format_name="sav")
@@ -171,7 +204,9 @@ def test_changed_file_is_found_and_not_brought_back(quick, tmp_path, capsys):
     assert said.out.splitlines() == [
         "missing: CITATION.cff", "changed: LICENSE", "unlisted: data/added.csv",
     ]  # fmt: skip
-    with pytest.raises(DatasetError, match=r"3 files of .* are not as they were exported"):
+    with pytest.raises(
+        DatasetError, match=r"not as it was exported: CITATION.cff is missing, and 2 more"
+    ):
         import_export(out, out=tmp_path / "back")
     assert not (tmp_path / "back").exists()
 

@@ -391,6 +391,17 @@ def test_that_the_analysis_was_stated_before_the_data_is_still_shown(tmp_path: P
     as_human(run_session(small(), folder, "p1"), "2025-03-04T10:00:00+00:00")
     copy, _, _ = share(folder)
     assert settings_provenance(load_dataset(copy)).status == "yes"
+    # What somebody noted beside the settings may name anybody.
+    assert (copy / "analysis.toml").read_text(encoding="utf-8") == "alpha = 0.01\n"
+
+
+def test_settings_that_were_stated_later_are_not_shown_as_stated_before(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    as_human(run_session(small(), folder, "p1"), "2025-03-04T10:00:00+00:00")
+    (folder / "analysis.toml").write_text("alpha = 0.01  # chosen now\n", encoding="utf-8")
+    before = settings_provenance(load_dataset(folder)).status
+    copy, _, _ = share(folder)
+    assert settings_provenance(load_dataset(copy)).status == before == "no"
 
 
 PLANTED = (
@@ -569,15 +580,14 @@ def test_names_and_dates_are_dropped_and_ages_are_in_bands(brought) -> None:
 
 
 def test_an_import_is_told_without_whom_it_left_out(brought) -> None:
-    copy, codes = brought
+    copy, _ = brought
     text = "".join(text for _, text in texts_below(copy))
     assert "Quigley" not in text
     assert "quigley" not in text
-    (left_out,) = load_settings(copy / "mapping.toml", TableMapping).filters
-    assert left_out.equals == codes["Quigley"]
+    assert load_settings(copy / "mapping.toml", TableMapping).filters == ()
     flow = load_dataset(copy).import_flow
     assert flow is not None
-    assert flow.dropped == (("not shared", 4),)
+    assert flow.dropped == (("left out by filter 1 of the import", 4),)
     assert load_dataset(copy).notes == ()
 
 

@@ -61,10 +61,8 @@ def zip_export(folder: Path) -> Path:
     if folder.is_symlink() or not folder.is_dir():
         raise DatasetError(f"{folder} is no folder of an export")
     root = Path(os.path.abspath(folder))
-    archive = root.with_name(f"{root.name}.zip")
-    shown = folder.with_name(archive.name)
-    if archive.exists() or archive.is_symlink():
-        raise DatasetError(f"{shown} is there already and is left as it is; move it away first")
+    shown = check_archive_free(folder)
+    archive = root.with_name(shown.name)
     names = files_below(root)
     if not names:
         raise DatasetError(f"{folder} is empty; there is nothing to pack")
@@ -81,6 +79,14 @@ def zip_export(folder: Path) -> Path:
         raise DatasetError(f"{shown} cannot be written: {error.strerror or error}") from error
     finally:
         partial.unlink(missing_ok=True)
+    return shown
+
+
+def check_archive_free(folder: Path) -> Path:
+    """Return the name of a folder's archive, refusing one that is taken."""
+    shown = folder.with_name(f"{Path(os.path.abspath(folder)).name}.zip")
+    if shown.exists() or shown.is_symlink():
+        raise DatasetError(f"{shown} is there already and is left as it is; move it away first")
     return shown
 
 

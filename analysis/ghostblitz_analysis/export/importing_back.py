@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +37,7 @@ def is_export(path: Path) -> bool:
     """Tell whether a folder, or an archive, is an export to all appearances."""
     if path.is_dir():
         return (path / MANIFEST_FILE).is_file()
-    return path.is_file() and zipfile.is_zipfile(path) and path.suffix.lower() == ".zip"
+    return path.is_file() and path.suffix.lower() == ".zip"
 
 
 def import_export(path: Path, *, out: Path) -> BroughtBack:
@@ -58,26 +57,29 @@ def import_export(path: Path, *, out: Path) -> BroughtBack:
         data set in it loads to, or if the archive is not safe to unpack.
     """
     if path.is_dir():
-        return _import_folder(path, out)
+        return _import_folder(path, out, shown=path)
     with tempfile.TemporaryDirectory(prefix="ghostblitz-") as folder:
-        return _import_folder(unpack_export(path, Path(folder) / "export"), out)
+        return _import_folder(unpack_export(path, Path(folder) / "export"), out, shown=path)
 
 
-def _import_folder(folder: Path, out: Path) -> BroughtBack:
+def _import_folder(folder: Path, out: Path, *, shown: Path) -> BroughtBack:
+    """Bring a folder back; errors name what the user gave, not where it was unpacked to."""
+    if not (folder / MANIFEST_FILE).is_file():
+        raise DatasetError(f"{shown} holds no {MANIFEST_FILE}, so it is no export of ours")
     differences = verify_folder(folder)
     if differences:
         first = differences[0]
         raise DatasetError(
-            f"{len(differences)} files of {folder} are not as they were exported; {first.file} is "
-            f"{first.kind}"
+            f"{shown} is not as it was exported: {first.file} is {first.kind}"
+            + (f", and {len(differences) - 1} more files differ" if len(differences) > 1 else "")
         )
     inner = next((f for f in SOURCE_FOLDERS if _is_dataset(folder / f)), None)
     if inner is None:
-        raise DatasetError(f"{folder} holds no data set below {SOURCE_FOLDERS[-1]}")
+        raise DatasetError(f"{shown} holds no data set below {SOURCE_FOLDERS[-1]}")
     own = load_source(folder / inner).main
     # Other programs' tables are made for those; they do not all hold every trial.
     if format_of(folder) is not None:
-        _compare(read_export(folder), own, folder)
+        _compare(read_export(folder), own, shown)
     names = files_below(folder / inner)
     with new_folder(out) as new:
         for name in names:
@@ -85,13 +87,13 @@ def _import_folder(folder: Path, out: Path) -> BroughtBack:
     return BroughtBack(out, len(own.frame), len(names))
 
 
-def _compare(table: pd.DataFrame, own: ExportTable, folder: Path) -> None:
+def _compare(table: pd.DataFrame, own: ExportTable, shown: Path) -> None:
     try:
         pd.testing.assert_frame_equal(table, own.frame, check_exact=True)
     except AssertionError as error:
         reason = " ".join(str(error).split())
         raise DatasetError(
-            f"the {own.name} of {folder} are not those of the data set in it: {reason[:300]}"
+            f"the {own.name} of {shown} are not those of the data set in it: {reason[:300]}"
         ) from error
 
 

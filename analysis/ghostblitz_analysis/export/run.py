@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ghostblitz_analysis.export.archives import zip_export
+from ghostblitz_analysis.export.archives import check_archive_free, zip_export
 from ghostblitz_analysis.export.bids.checks import check_bids
 from ghostblitz_analysis.export.bids.writing import BIDS_LAYOUT, write_bids
 from ghostblitz_analysis.export.folders import files_below, new_folder, write_text
@@ -124,6 +124,8 @@ def export_dataset(
     """
     if format_name not in WRITERS:
         raise ConfigError(f"there is no format {format_name!r}; there are {', '.join(WRITERS)}")
+    if zipped:
+        check_archive_free(out)
     if not share:
         n_files = _write(load_source(path), out, format_name)
         return ExportResult(out, n_files, zip_export(out) if zipped else None)

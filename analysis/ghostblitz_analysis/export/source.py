@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,6 +115,7 @@ def load_source(path: Path) -> ExportSource:
     files, publication = _files_of(path), load_publication(path)
     if holds_captain_logs(path):
         captain = load_captain_dataset(path)
+        _check_ids(captain.turns["participant_id"])
         return ExportSource(
             path=path,
             name=captain.name,
@@ -127,6 +129,7 @@ def load_source(path: Path) -> ExportSource:
             files=files,
         )
     dataset = load_dataset(path)
+    _check_ids(dataset.trials["participant_id"])
     return ExportSource(
         path=path,
         name=dataset.name,
@@ -139,6 +142,13 @@ def load_source(path: Path) -> ExportSource:
         publication=publication,
         files=files,
     )
+
+
+def _check_ids(ids: pd.Series) -> None:
+    """Refuse ids that would be names of other folders, wherever somebody made names of them."""
+    for name in map(str, ids.dropna().unique()):
+        if ".." in re.split(r"[/\\]", name):
+            raise DatasetError(f"participant id {name!r} leads to another folder; give it another")
 
 
 def _columns_of(trials: pd.DataFrame) -> tuple[Column, ...]:

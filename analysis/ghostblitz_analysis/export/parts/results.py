@@ -43,6 +43,8 @@ def write_results(source: ExportSource, folder: Path, name: str) -> None:
         else:
             analyze_dataset(source.path, out=out, now=_NO_TIME)
     except DatasetError as error:
+        if isinstance(error.__cause__, OSError):  # A full disk says nothing of the data.
+            raise
         reason = str(error).replace(str(source.path), source.name)
         write_text(folder, f"{name}/{NOT_ANALYSED_FILE}", f"Not analysed: {reason}.\n")
         return

@@ -24,6 +24,7 @@ from ghostblitz_analysis.export.source import STUDY_FILE, ExportSource, load_sou
 from ghostblitz_analysis.settings import ANALYSIS_FILE
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.settings_files import read_toml
+from ghostblitz_task.trial_log import file_sha256
 
 __all__ = ["SharingReport", "participant_ids", "shared_copy"]
 
@@ -76,8 +77,8 @@ def shared_copy(
     Notes
     -----
     Codes, days and names of files are described in `SharingReport.to_text`. Sums that logs hold
-    of one another and of self-tests are computed anew, so that what fitted before fits now, and
-    what did not, does not. The sum of `analysis.toml` stays, as the file is copied byte for byte.
+    of one another, of self-tests and of `analysis.toml` are computed anew, so that what fitted
+    before fits now, and what did not, does not.
     """
     check_key_place(key_file, outside=(source_path, copy, *outside))
     if copy.is_symlink() or (copy.exists() and (not copy.is_dir() or any(copy.iterdir()))):
@@ -98,7 +99,8 @@ def shared_copy(
     tests = share_self_tests(source_path, copy, tally)
     logs = {n: p for n, p in source.files.items() if p.suffix == _LOG_SUFFIX}
     if logs:
-        share_logs(logs, copy, LogSharing(book, _calendar(source, logs), tests, tally))
+        sums = _analysis_sums(source, copy)
+        share_logs(logs, copy, LogSharing(book, _calendar(source, logs), tests, sums, tally))
     else:
         share_import(source_path, copy, book, tally)
     _count_others(source, tally)
@@ -109,13 +111,20 @@ def shared_copy(
 
 def _share_settings(source: ExportSource, copy: Path, tally: Tally) -> None:
     files = source.files
-    for name in (ANALYSIS_FILE, PUBLICATION_FILE):
+    if PUBLICATION_FILE in files:
+        copy_file(files[PUBLICATION_FILE], copy, PUBLICATION_FILE)
+        tally.add("kept", PUBLICATION_FILE)
+    for name in (STUDY_FILE, ANALYSIS_FILE):
         if name in files:
-            copy_file(files[name], copy, name)
-            tally.add("kept", name)
-    if STUDY_FILE in files:
-        write_text(copy, STUDY_FILE, toml_text(read_toml(files[STUDY_FILE])))
-        tally.add("dropped", "comments in study.toml (it was written anew)")
+            write_text(copy, name, toml_text(read_toml(files[name])))
+            tally.add("dropped", f"comments in {name} (it was written anew)")
+
+
+def _analysis_sums(source: ExportSource, copy: Path) -> dict[str, str]:
+    """Return the new sum of `analysis.toml` by its old one."""
+    if ANALYSIS_FILE not in source.files:
+        return {}
+    return {file_sha256(source.files[ANALYSIS_FILE]): file_sha256(copy / ANALYSIS_FILE)}
 
 
 def _calendar(source: ExportSource, logs: Mapping[str, Path]) -> Calendar | None:

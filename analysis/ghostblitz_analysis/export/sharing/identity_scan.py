@@ -28,10 +28,12 @@ from ghostblitz_analysis.export.publication import PUBLICATION_FILE
 from ghostblitz_analysis.export.sharing.copies import participant_ids
 from ghostblitz_analysis.export.sharing.readers import Part, parts_of
 from ghostblitz_analysis.export.sharing.texts import EMAIL, PERSONAL_PATH, in_utc
-from ghostblitz_analysis.export.source import MAPPING_FILE, STUDY_FILE, ExportSource
+from ghostblitz_analysis.export.sharing.toml_files import toml_text
+from ghostblitz_analysis.export.source import STUDY_FILE, ExportSource
 from ghostblitz_analysis.imported_tables import INFO_FILE, read_info
 from ghostblitz_analysis.settings import ANALYSIS_FILE
 from ghostblitz_task.errors import DatasetError
+from ghostblitz_task.settings_files import read_toml
 from ghostblitz_task.timing.record import read_record, self_test_files
 
 __all__ = ["Forbidden", "Leak", "forbidden_in", "scan_export"]
@@ -125,13 +127,13 @@ def forbidden_in(source: ExportSource) -> Forbidden:
             times.append(read_record(path)["started_utc"])
         except DatasetError:
             continue  # It is not exported either.
+    # Without comments, which may name anybody; so may a mapping's filters.
     texts = {
-        name: source.files[name].read_text(encoding="utf-8", errors="replace")
-        for name in (STUDY_FILE, ANALYSIS_FILE, MAPPING_FILE, PUBLICATION_FILE)
+        name: toml_text(read_toml(source.files[name]))
+        for name in (STUDY_FILE, ANALYSIS_FILE, PUBLICATION_FILE)
         if name in source.files
     }
     public = texts.get(PUBLICATION_FILE, "")
-    texts.pop(MAPPING_FILE, None)  # Its filters may name participants.
     names = [name for name in _names_here(source.path) if not _stands_in(name, public)]
     return Forbidden(
         ids=tuple(dict.fromkeys(ids)),

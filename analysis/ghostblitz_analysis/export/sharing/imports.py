@@ -55,17 +55,15 @@ def share_import(dataset: Path, copy: Path, book: CodeBook, tally: Tally) -> Non
         book.code_of(participant_id)
     mapping = dataset / MAPPING_FILE
     table = read_toml(mapping) if mapping.is_file() else None
-    if table is not None:
-        _share_filters(table, book, tally)
+    reasons = _without_filters(table, tally) if table is not None else {}
     table_file = write_text(copy, TABLE_FILE, _shared_table(raw, book, tally))
     words = [i for i in book.codes if len(i) >= _SHORTEST_WORD and not i.isdecimal()]
-    report = _shared_report(info["report"], words, book, tally)
+    report = _shared_report(info["report"], words, reasons, book, tally)
     shared = {**info, "report": report}
     # A table that was changed after its import is told so, before and after.
     if file_sha256(dataset / TABLE_FILE) == info["trials_sha256"]:
         shared["trials_sha256"] = file_sha256(table_file)
     if table is not None:
-        _share_reasons(table, words)
         written = write_text(copy, MAPPING_FILE, toml_text(table))
         tally.add("dropped", "comments in mapping.toml (it was written anew)")
         if "mapping_sha256" in info:
@@ -95,13 +93,18 @@ def _shared_table(raw: CodedTable, book: CodeBook, tally: Tally) -> str:
 
 
 def _shared_report(
-    report: Mapping[str, Any], words: Iterable[str], book: CodeBook, tally: Tally
+    report: Mapping[str, Any],
+    words: Iterable[str],
+    reasons: Mapping[str, str],
+    book: CodeBook,
+    tally: Tally,
 ) -> dict[str, Any]:
     shared = dict(report)
     shared["incomplete"] = [[book.code_of(str(who)), n] for who, n in report["incomplete"]]
     tally.add("replaced", "ids of participants whom the import left out", len(report["incomplete"]))
     shared["dropped"] = [
-        {**each, "reason": _shared_text(each["reason"], words)} for each in report["dropped"]
+        {**each, "reason": reasons.get(each["reason"]) or _shared_text(each["reason"], words)}
+        for each in report["dropped"]
     ]
     if isinstance(report.get("notes"), list):
         shared["notes"] = [_shared_text(str(note), words) for note in report["notes"]]
@@ -124,30 +127,14 @@ def _shared_text(text: str, words: Iterable[str]) -> str:
     return REMOVED if holds_any(text, words) else without_places(text)
 
 
-def _share_filters(table: dict[str, Any], book: CodeBook, tally: Tally) -> None:
-    """Replace the participants whom a mapping's filters name; limits on ids cannot be kept."""
-    columns = table.get("columns")
-    title = columns.get("participant") if isinstance(columns, dict) else None
-    filters = table.get("filters") or []
-    kept = []
-    for each in filters:
-        if each.get("column") != title:
-            kept.append(each)
-            continue
-        tally.add("replaced", "filters of the import that named participants")
-        if "below" in each or "above" in each:
-            continue
-        for name in ("equals", "not_equals"):
-            if name in each:
-                each[name] = book.code_of(str(each[name]))
-        for name in ("one_of", "none_of"):
-            if name in each:
-                each[name] = [book.code_of(str(value)) for value in each[name]]
-        kept.append(each)
-    if filters:
-        table["filters"] = kept
+def _without_filters(table: dict[str, Any], tally: Tally) -> dict[str, str]:
+    """Drop the filters of a mapping, and return what stands for the reason of each.
 
-
-def _share_reasons(table: dict[str, Any], words: Iterable[str]) -> None:
-    for each in table.get("filters") or []:
-        each["reason"] = _shared_text(str(each["reason"]), words)
+    Their values are of any column of the source, and their reasons somebody's own words.
+    """
+    filters = table.pop("filters", None) or []
+    tally.add("dropped", "filters of the import, with their reasons", len(filters))
+    return {
+        str(each.get("reason")): f"left out by filter {number} of the import"
+        for number, each in enumerate(filters, start=1)
+    }

@@ -70,6 +70,8 @@ class LogSharing:
         Their days; None leaves no dates at all.
     self_tests : mapping of str to SharedFile
         By their old names.
+    analysis_sums : mapping of str to str
+        The new sum of `analysis.toml` by its old one; what a log holds of another file stays.
     tally : Tally
         Counts what is done.
     runs : dict of str to SharedFile
@@ -79,6 +81,7 @@ class LogSharing:
     book: CodeBook
     calendar: Calendar | None
     self_tests: Mapping[str, SharedFile]
+    analysis_sums: Mapping[str, str]
     tally: Tally
     runs: dict[str, SharedFile] = field(default_factory=dict)
 
@@ -153,6 +156,9 @@ def _shared_header(
         shared["company"] = _shared_company(shared["company"], names, sharing)
     if shared["resumes"]:
         shared["resumes"] = _shared_resumes(shared["resumes"], sharing)
+    sum_of_analysis = shared.get("analysis_file_sha256")
+    if sum_of_analysis is not None:
+        shared["analysis_file_sha256"] = sharing.analysis_sums.get(sum_of_analysis, sum_of_analysis)
     if isinstance(shared.get("software"), dict):
         software = shared["software"]
         shared["software"] = {k: v for k, v in software.items() if k in _SOFTWARE_KEYS}

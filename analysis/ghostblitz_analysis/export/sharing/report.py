@@ -39,6 +39,7 @@ _LIMITS = """\
   the same but for rounding.
 - Timing self-tests are dated 1900-01-01; their seconds tell only which came first.
 - RTs, responses and the random seed of each session are as recorded.
+- Entries in the logs' records that this program does not write itself are kept, though searched.
 - Files that are no part of a data set, recordings among them, were not copied.
 - Removing identifiers lowers the risk that somebody is recognised; it does not exclude it.
 """
