@@ -15,9 +15,10 @@ __all__ = ["PAGE", "goal_rows", "write_page"]
 
 PAGE = "analysis-bench.md"
 _BEGIN, _END = "<!-- bench:begin -->", "<!-- bench:end -->"
-#: What was asked for: of a million trials, and of a thousand splits of 200 participants.
-_MAX_SECONDS, _MAX_MB, _MAX_SPLIT_SECONDS = 20.0, 2000.0, 10.0
-_FULL_TRIALS, _FULL_SPLITS, _FULL_FEW = 1_000_000, 1000, 200
+#: What was asked for: of a million trials, of a thousand splits of 200 participants, and of a study
+#: of 40 from its logs to its report.
+_MAX_SECONDS, _MAX_MB, _MAX_SPLIT_SECONDS, _MAX_STUDY_SECONDS = 20.0, 2000.0, 10.0, 30.0
+_FULL_TRIALS, _FULL_SPLITS, _FULL_FEW, _FULL_STUDY = 1_000_000, 1000, 200, 40
 
 Results = Mapping[str, Any]
 
@@ -72,18 +73,23 @@ def goal_rows(found: Results) -> list[tuple[str, str, str]]:
     many = [sum(each["seconds"].values()) for each in found["many"]]
     peaks = [each["peak_mb"] for each in found["many"]]
     splits = seconds_of(found, "split_half", OURS)
+    study = found["study"]
+    is_whole = study is not None and study["n_participants"] >= _FULL_STUDY
     rows = [
         ("a million trials: load, validate, exclude, summarise in under 20 s", many, "s",
          _MAX_SECONDS),
         ("... and 2 GB (2,000 MB)", peaks, "MB", _MAX_MB),
         ("1,000 splits of 200 participants in under 10 s", splits, "s", _MAX_SPLIT_SECONDS),
+        ("a study of 40 participants, from logs to report, in under 30 s",
+         [study["analyze_s"]] if is_whole else [], "s", _MAX_STUDY_SECONDS),
     ]  # fmt: skip
     made = []
     for goal, values, unit, most in rows:
         if not values:
             made.append((goal, "–", "not measured"))
             continue
-        figures = f"{_number(median(values))} {unit} (worst {_number(max(values))})"
+        worst = f" (worst {_number(max(values))})" if len(values) > 1 else ""
+        figures = f"{_number(median(values))} {unit}{worst}"
         verdict = "**met**" if max(values) < most else "**missed**"
         made.append((goal, figures, verdict if _is_full(found) else "not measured"))
     return made

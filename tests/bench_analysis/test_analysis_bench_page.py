@@ -110,6 +110,16 @@ def test_goal_is_missed_if_one_round_misses_it(page):
     assert goal_rows(worse)[1][2] == "**missed**"
 
 
+@pytest.mark.parametrize(
+    ("n_participants", "analyze_s", "figures"),
+    [(40, 29.9, ("29.9 s", "**met**")), (40, 30.0, ("30 s", "**missed**")),
+     (39, 29.9, ("–", "not measured"))],
+)  # fmt: skip
+def test_goal_of_the_study_of_logs(n_participants, analyze_s, figures):
+    study = RESULTS["study"] | {"n_participants": n_participants, "analyze_s": analyze_s}
+    assert goal_rows(RESULTS | {"study": study})[3][1:] == figures
+
+
 @pytest.mark.parametrize(("name", "value"), [("n_participants", 4999), ("n_splits", 999)])
 def test_short_run_meets_no_goal(tmp_path, name, value):
     short = copy.deepcopy(RESULTS)
