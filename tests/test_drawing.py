@@ -236,6 +236,7 @@ def test_shapes_of_all_games_differ(item, other, palette):
     assert overlap(item, other, palette) < 0.87
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width_px", [60, ITEM_PX, 600])
 @pytest.mark.parametrize("item", available_items())
 def test_item_fills_its_box_without_touching_its_edge(item, width_px):

@@ -120,6 +120,7 @@ def test_rules_are_compared_with_direct_and_who_lacks_one_is_named(make_trials):
         assert [json.loads(text) for text in table["left_out"]] == [["NA"]] * len(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rows",
     [

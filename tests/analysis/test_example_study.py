@@ -43,6 +43,7 @@ def test_the_example_study_was_analysed_as_stated_before_it_was_made(dataset: Da
     assert not [f for f in validate_dataset(dataset) if f.severity != "info"]
 
 
+@pytest.mark.slow
 def test_the_example_study_is_small(dataset: Dataset) -> None:
     assert sum(f.stat().st_size for f in FOLDER.rglob("*") if f.is_file()) < MAX_BYTES
 

@@ -139,6 +139,7 @@ def steps(trials, settings):
     return flagged, cells, group, rule_contrasts(cells, factors=factors, confidence=0.95)
 
 
+@pytest.mark.slow
 @EVERY_HARD
 def test_cells_of_a_hard_participant_are_those_of_the_definitions(make_trials, name):
     hard = HARD[name]
@@ -176,6 +177,7 @@ def test_exclusions_of_a_hard_participant_leave_what_the_cells_hold(make_trials,
     assert used_for_rt(own).sum() == sum(cell[2] for cell in cells)
 
 
+@pytest.mark.slow
 @EVERY_HARD
 def test_groups_count_a_hard_participant_only_where_there_is_an_rt(make_trials, name):
     hard = HARD[name]
@@ -194,6 +196,7 @@ def test_groups_count_a_hard_participant_only_where_there_is_an_rt(make_trials, 
         assert row["mean_rt_s"] == pytest.approx(np.mean(means))
 
 
+@pytest.mark.slow
 @EVERY_HARD
 def test_a_hard_participant_is_compared_or_left_out_by_name(make_trials, name):
     hard = HARD[name]
@@ -241,6 +244,7 @@ def test_nothing_to_analyse_is_said_in_one_line(make_trials, name):
         analyze_trials(make_trials(HARD[name].rows), DEFAULTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", ["rule", "block_kind", "participant_id"])
 def test_categories_that_nobody_has_make_no_cells(make_trials, factor):
     trials = trials_of(make_trials, "one_rule_missing")

@@ -50,6 +50,7 @@ def test_accuracy_counts_trials_that_are_left_out_of_the_rts(make_trials):
     assert (row["n_trials"], row["n_correct"], row["n_rt"]) == (2, 1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ERROR_KINDS)
 def test_every_error_kind_is_counted(make_trials, kind):
     rt_s = -0.1 if kind == "early" else 0.8

@@ -133,6 +133,7 @@ def test_an_optimiser_that_stops_early_is_told(balanced):
     assert "lbfgs" not in OPTIMISERS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_optimum_is_found_where_a_correlation_is_one(seed):
     rng = np.random.default_rng(seed)
@@ -149,6 +150,7 @@ def test_the_optimum_is_found_where_a_correlation_is_one(seed):
             assert profile_at(factor, products).criterion > -2 * fit.loglik - 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("without", ["participants", "effect"])
 def test_the_optimum_is_found_where_a_variance_is_zero(seed, without):
@@ -219,6 +221,7 @@ def differ_in_blocks(draw_trials, rng, *, sd_log, n_participants=12, n_per_cell=
 BOTH = ("rule", "block_kind")
 
 
+@pytest.mark.slow
 def test_all_effects_may_vary_over_participants(draw_trials):
     trials = differ_in_blocks(draw_trials, np.random.default_rng(31), sd_log=0.3)
     fits = fit_rt_models(rows_of(trials, factors=BOTH), confidence=0.95)

@@ -177,6 +177,7 @@ def test_a_missing_rule_is_left_out_and_named(make_trials):
     assert group.loc[("direct", "ies_s"), "n_left_out"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
 def test_groups_and_contrasts_are_t_intervals_over_participants(draw_trials, score):
     rng = np.random.default_rng(5)

@@ -157,6 +157,7 @@ def plain_modified_recursive(values):
     return left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_all_groups_at_once_are_trimmed_as_each_by_a_loop(seed):
     rng = np.random.default_rng(seed)
@@ -234,6 +235,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @every_rule
 @given(rows=ROWS, seed=st.integers(0, 5))
 def test_order_of_rows_and_other_groups_make_no_difference(rule, rows, seed):

@@ -76,6 +76,7 @@ def test_columns_are_null_only_where_they_say_so(static_data, moving_data):
                     assert table[column.name].notna().all(), column.name
 
 
+@pytest.mark.slow
 def test_every_derived_value_in_a_log_is_a_column_and_the_reverse(static_records):
     derived = set(turns_of(static_records)[0]["derived"])
     columns = {c.name for c in TURN_COLUMNS if c.group == "derived"}
@@ -161,6 +162,7 @@ def _wrong_colour(facts: dict[str, Any]) -> str:
     return "red" if facts["colour"] != "red" else "blue"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -391,6 +393,7 @@ def test_value_of_a_wrong_kind_is_refused_in_one_line(falling_records, tmp_path,
     assert f"{tmp_path / NAME}, line " in said
 
 
+@pytest.mark.slow
 def test_onset_of_a_change_may_be_null_but_no_text(falling_records, tmp_path):
     with pytest.raises(DatasetError, match=r"turn \d+, change_onsets_s\[0\].* a finite number"):
         load_captain_dataset(changed(falling_records, tmp_path, _at("change_onsets_s.0", "a text")))

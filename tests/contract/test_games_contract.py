@@ -167,6 +167,7 @@ def test_illegal_cards_are_refused_with_a_code(game: Game, text: str) -> None:
     assert caught.value.code
 
 
+@pytest.mark.slow
 def test_every_kind_of_deck_is_built_from_legal_cards(game: Game) -> None:
     for kind in DECK_KINDS:
         if kind != "legal" and game.deck_margins(kind) is None:

@@ -183,6 +183,7 @@ def test_archive_with_a_changed_byte_is_refused(tmp_path):
     refused(archive, tmp_path, "is no zip file, or a damaged one")
 
 
+@pytest.mark.slow
 @given(
     place=st.floats(0, 1, exclude_max=True),
     byte=st.integers(0, 255),

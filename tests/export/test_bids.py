@@ -22,6 +22,8 @@ from ghostblitz_task.schema import COLUMNS, Column
 from ghostblitz_task.studies import open_study, simulate_study
 from tests.export.bids_exports import export, with_frame, write_little
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 ODD_IDS = [
     "01", "1", "NA", "n/a", "=1+1", "Zoë", "two words", "p" * 64, "P" * 64, "tab\there", '"', "李",
@@ -175,7 +177,6 @@ def test_raw_logs_are_the_source(source, tmp_path, monkeypatch):
 # --- read back ----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_captains_turns_and_games_come_back(captain, tmp_path, monkeypatch):
     out = export(captain, tmp_path / "out", monkeypatch)
     assert_same(read_bids(out), captain.main.frame)

@@ -15,6 +15,8 @@ from ghostblitz_analysis.export.source import load_source
 from ghostblitz_task.errors import DatasetError
 from tests.export.bids_exports import errors_of, export
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 Change = Callable[[pd.DataFrame], object]

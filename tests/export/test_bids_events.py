@@ -18,6 +18,8 @@ from ghostblitz_task.trial_log import RunLog
 from tests.analysis.loading.played_logs import FIRST, both, for_two, right, study_of, wrong_at
 from tests.export.bids_exports import errors_of, export
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 OFFSET_S = 1234.5
 
@@ -144,7 +146,6 @@ def test_session_without_markers_has_no_events(tmp_path, monkeypatch):
     assert not list(out.rglob("*_events.*"))
 
 
-@pytest.mark.slow
 def test_change_of_the_captains_die_is_a_kind_of_its_own(tmp_path, monkeypatch):
     study = open_study(ROOT / "experiments" / "captain")
     apparatus = give_outputs(study.simulated_apparatus("forgetting", 4), LslLike("lsl"))
@@ -155,7 +156,6 @@ def test_change_of_the_captains_die_is_a_kind_of_its_own(tmp_path, monkeypatch):
     assert (events["trial_type"] == "cue/change").sum() == n_changes > 0
 
 
-@pytest.mark.slow
 def test_captains_markers_are_events_of_turns(tmp_path, monkeypatch):
     study = open_study(ROOT / "experiments" / "captain-static")
     apparatus = give_outputs(study.simulated_apparatus("forgetting", 4), LslLike("lsl"))

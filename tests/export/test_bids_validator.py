@@ -16,6 +16,8 @@ from ghostblitz_analysis.export.source import load_source
 from ghostblitz_task.studies import open_study, simulate_study
 from tests.export.bids_exports import errors_of, export, issues_of, with_frame
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = sorted(p.name for p in (ROOT / "experiments").iterdir() if p.is_dir())
 
@@ -26,7 +28,6 @@ UNKNOWN = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_validator_finds_no_error_in_any_study(name, tmp_path, monkeypatch):
     study = open_study(ROOT / "experiments" / name)
@@ -86,7 +87,6 @@ def test_validator_sees_what_is_wrong(tmp_path, monkeypatch):
     assert {"TSV_VALUE_INCORRECT_TYPE", "NOT_INCLUDED"} <= codes
 
 
-@pytest.mark.slow
 def test_validator_finds_no_error_in_a_whole_export(tmp_path):
     with new_folder(tmp_path / "out") as folder:
         write_bids(load_source(ROOT / "data" / "example"), folder)

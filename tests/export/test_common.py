@@ -34,6 +34,8 @@ from ghostblitz_analysis.export.parts.repository_metadata import osf_json, zenod
 from ghostblitz_analysis.export.source import ExportSource, load_source
 from tests.export.small_sources import EXAMPLE, headers, imported, published, simulated
 
+pytestmark = pytest.mark.slow
+
 LAYOUT = Layout()
 #: https://github.com/citation-file-format/citation-file-format/blob/1.2.0/schema.json, properties.
 CFF_KEYS = {

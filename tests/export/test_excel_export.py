@@ -35,6 +35,8 @@ from tests.export.tool_sources import (
     with_trials,
 )
 
+pytestmark = pytest.mark.slow
+
 WRITERS = {"en": write_excel, "de": write_excel_de}
 #: What a cell of a spreadsheet cannot tell from others, beside the odd ids.
 ODD_TEXTS = (*ODD_IDS, "=cmd|' /C calc'!A0", "\r=1", "line\nbreak", "\x01", "＝1+1", " =1+1", "-")
@@ -75,7 +77,6 @@ def test_odd_texts_are_read_back_identical_from_csv(tmp_path, example):
     pd.testing.assert_frame_equal(read_german_csv(tmp_path), source.main.frame)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("study", CARD_STUDIES)
 def test_trials_of_every_game_are_read_back_identical(tmp_path, study):
     source = with_odd_ids(few_rows(simulated(study)))
@@ -89,7 +90,6 @@ def test_trials_of_every_game_are_read_back_identical(tmp_path, study):
         pd.testing.assert_frame_equal(found, source.main.frame)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("study", CAPTAIN_STUDIES)
 def test_turns_and_games_are_read_back_identical(tmp_path, study):
     source = simulated(study)
@@ -242,7 +242,6 @@ def as_libreoffice_shows(folder, file, *options):
         return list(csv.DictReader(text))
 
 
-@pytest.mark.slow
 def test_libreoffice_shows_ids_and_times_as_they_are(tmp_path, example):
     source = with_odd_ids(example)
     write_excel(source, tmp_path)
@@ -254,7 +253,6 @@ def test_libreoffice_shows_ids_and_times_as_they_are(tmp_path, example):
     assert shown == pytest.approx(times.dropna().tolist(), abs=1e-6)
 
 
-@pytest.mark.slow
 def test_libreoffice_interprets_nothing_in_the_german_csv(tmp_path, example):
     source = with_column(with_odd_ids(example), "rt_s", [0.75, None, 1.5])
     write_excel_de(source, tmp_path)

@@ -21,6 +21,8 @@ from ghostblitz_task.cli import main
 from ghostblitz_task.errors import ConfigError, DatasetError
 from ghostblitz_task.studies import open_study, simulate_study
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "data" / "example"
 BACK = ("bids", "psych-ds", "frictionless", "csv", "parquet")
@@ -45,7 +47,6 @@ def test_formats_that_come_back_are_those_of_the_issue_and_have_readers():
     assert set(BACK) <= set(WRITERS)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", BACK)
 def test_export_comes_back_whole_and_the_same(quick, tmp_path, name):
     out = tmp_path / "out"
@@ -60,7 +61,6 @@ def test_export_comes_back_whole_and_the_same(quick, tmp_path, name):
         assert set(again.files) == set(load_source(EXAMPLE).files)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bids", "parquet", "excel"])
 def test_shared_export_names_nobody_and_its_key_is_apart(quick, tmp_path, name):
     data = tmp_path / "data"
@@ -167,7 +167,6 @@ def test_unknown_format_names_those_that_there_are(tmp_path):
         export_dataset(EXAMPLE, out=tmp_path / "out", format_name="sav")
 
 
-@pytest.mark.slow
 def test_export_for_another_program_brings_its_data_set_back(quick, tmp_path):
     out = tmp_path / "out"
     export_dataset(EXAMPLE, out=out, format_name="jasp")
@@ -176,7 +175,6 @@ def test_export_for_another_program_brings_its_data_set_back(quick, tmp_path):
     pd.testing.assert_frame_equal(load_source(back.out).main.frame, expected, check_exact=True)
 
 
-@pytest.mark.slow
 def test_impossible_value_in_a_bids_table_is_found_whatever_its_sum(quick, tmp_path, capsys):
     out = tmp_path / "out"
     export_dataset(EXAMPLE, out=out, format_name="bids")
@@ -190,7 +188,6 @@ def test_impossible_value_in_a_bids_table_is_found_whatever_its_sum(quick, tmp_p
     assert "duplicate_trial" in said.out
 
 
-@pytest.mark.slow
 def test_changed_file_is_found_and_not_brought_back(quick, tmp_path, capsys):
     out = tmp_path / "out"
     export_dataset(EXAMPLE, out=out, format_name="csv")
@@ -211,7 +208,6 @@ def test_changed_file_is_found_and_not_brought_back(quick, tmp_path, capsys):
     assert not (tmp_path / "back").exists()
 
 
-@pytest.mark.slow
 def test_table_that_differs_from_the_logs_is_not_brought_back(quick, tmp_path):
     out = tmp_path / "out"
     export_dataset(EXAMPLE, out=out, format_name="csv")

@@ -14,6 +14,8 @@ from ghostblitz_analysis.export.formats.parquet_store import add_tables, read_st
 from ghostblitz_task.errors import DatasetError
 from tests.export.odd_tables import ODD_IDS, odd_source, part_of, with_frame
 
+pytestmark = pytest.mark.slow
+
 
 def test_lost_part_is_refused(tmp_path):
     add_tables(odd_source(), tmp_path / "store")

@@ -26,6 +26,8 @@ from ghostblitz_task.errors import DatasetError
 from tests.export.odd_tables import ODD_IDS, odd_source, part_of, with_frame
 from tests.export.small_sources import EXAMPLE, simulated
 
+pytestmark = pytest.mark.slow
+
 
 def bytes_of(store: Path) -> dict[str, bytes]:
     return {p.relative_to(store).as_posix(): p.read_bytes() for p in store.rglob("*.parquet")}
@@ -181,7 +183,6 @@ def test_factor_of_one_study_is_missing_in_the_other(tmp_path):
     pd.testing.assert_frame_equal(found[~of_example].reset_index(drop=True), expected)
 
 
-@pytest.mark.slow
 def test_captains_tables_come_back_identical(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet_store, "write_common", lambda *_: None)
     source = simulated("captain-static", tmp_path / "data", n_participants=2)

@@ -75,6 +75,7 @@ def rows_of(source, outcome="log_rt"):
         yield mode, rt_rows(flagged, outcome=outcome, factors=factors, mode=mode)
 
 
+@pytest.mark.slow
 def test_formula_is_that_of_the_analysis(study):
     for outcome in ("log_rt", "inverse_rt"):
         for _, rows in rows_of(study, outcome):

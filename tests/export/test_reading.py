@@ -29,6 +29,8 @@ from ghostblitz_task.errors import DatasetError
 from tests.export.odd_tables import ODD_IDS, odd_source, with_frame
 from tests.export.small_sources import EXAMPLE, ROOT, imported, simulated
 
+pytestmark = pytest.mark.slow
+
 WRITERS = {
     "psych-ds": write_psych_ds,
     "frictionless": write_frictionless,
@@ -107,7 +109,6 @@ def test_hard_participants_come_back_identical(export, format_name):
     pd.testing.assert_frame_equal(found, source.main.frame, check_exact=True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_game_comes_back_identical(export, tmp_path, study):
     source = simulated(study, tmp_path / "data", n_participants=2)

@@ -44,6 +44,8 @@ from ghostblitz_task.timing.record import write_record
 from ghostblitz_task.timing.self_test import SelfTestRequest, self_test_document
 from ghostblitz_task.trial_log import file_sha256, read_log
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 SECOND_KEYS = {"ghost": "y", "chair": "u", "bottle": "i", "book": "o", "mouse": "l"}
 #: Hard to tell from other words, to write, or to find in a sentence.
@@ -597,13 +599,11 @@ def test_rows_of_an_import_do_not_stand_in_their_old_order(brought) -> None:
     assert list(raw["participant_id"]) == sorted(raw["participant_id"])
 
 
-@pytest.mark.slow
 def test_captains_turns_are_told_by_code(tmp_path: Path) -> None:
     copy, codes, _ = share(captain(tmp_path / "data"))
     assert set(load_captain_dataset(copy).turns["player_id"]) == set(codes.values())
 
 
-@pytest.mark.slow
 def test_an_analysis_of_the_copy_gives_the_same_numbers(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     shutil.copytree(ROOT / "data" / "example", folder)

@@ -239,6 +239,7 @@ _TABLES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(_TABLES)
 def test_settings_written_anew_are_the_same(table: dict[str, Any]) -> None:
     assert tomllib.loads(toml_text(table)) == table

@@ -31,6 +31,8 @@ from ghostblitz_analysis.export.source import load_source
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.studies import open_study, simulate_study
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 WHO = "Quigley-07"
 FORBIDDEN = Forbidden(
@@ -367,7 +369,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 def test_a_shared_copy_holds_no_leak_and_the_original_does(data: Path, tmp_path: Path) -> None:
     forbidden = forbidden_in(load_source(data))
     shared_copy(data, tmp_path / "copy", key_file=tmp_path / "key.csv")

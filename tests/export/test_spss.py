@@ -25,6 +25,8 @@ from tests.export.tool_sources import (
     with_trials,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _only_the_tables(monkeypatch):
@@ -46,7 +48,6 @@ def test_odd_ids_are_read_back_identical(tmp_path, example):
     pd.testing.assert_frame_equal(read_spss(tmp_path), source.main.frame)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("study", CARD_STUDIES)
 def test_trials_of_every_game_are_read_back_identical(tmp_path, study):
     source = with_odd_ids(few_rows(simulated(study)))
@@ -54,7 +55,6 @@ def test_trials_of_every_game_are_read_back_identical(tmp_path, study):
     pd.testing.assert_frame_equal(read_spss(tmp_path), source.main.frame)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("study", CAPTAIN_STUDIES)
 def test_turns_and_games_are_read_back_identical(tmp_path, study):
     source = simulated(study)
@@ -63,7 +63,6 @@ def test_turns_and_games_are_read_back_identical(tmp_path, study):
     pd.testing.assert_frame_equal(read_spss(tmp_path, "games"), source.others[0].frame)
 
 
-@pytest.mark.slow
 def test_guessing_participants_are_read_back_identical(tmp_path):
     source = with_odd_ids(simulated("grab-or-shout", model="guessing", n_participants=2))
     write_spss(source, tmp_path)

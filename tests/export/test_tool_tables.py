@@ -43,6 +43,8 @@ from tests.export.tool_sources import (
     with_trials,
 )
 
+pytestmark = pytest.mark.slow
+
 DIFFUSION = {
     "hssm": (write_hssm, read_hssm),
     "hddm": (write_hddm, read_hddm),
@@ -151,7 +153,6 @@ def test_rt_of_zero_is_left_out_without_a_lower_bound(guessing):
     assert set(answered_trials(source, "HSSM").frame["rt_s"]) == {0.7}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", DIFFUSION)
 @pytest.mark.parametrize("study", CARD_STUDIES)
 def test_diffusion_tables_are_read_back_identical(tmp_path, study, name):
@@ -208,7 +209,6 @@ def test_tables_with_odd_ids_are_read_back_identical(tmp_path, guessing, ids):
     pd.testing.assert_frame_equal(read_jasp(tmp_path), source.main.frame)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("study", CARD_STUDIES)
 def test_jasp_trials_are_read_back_identical(tmp_path, study):
     source = with_odd_ids(few_rows(simulated(study)))
@@ -216,7 +216,6 @@ def test_jasp_trials_are_read_back_identical(tmp_path, study):
     pd.testing.assert_frame_equal(read_jasp(tmp_path), source.main.frame)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("study", CAPTAIN_STUDIES)
 def test_jasp_turns_and_games_are_read_back_identical(tmp_path, study):
     source = simulated(study)
@@ -299,7 +298,6 @@ def test_nothing_is_written_over(tmp_path, guessing):
         write_hssm(guessing, tmp_path)
 
 
-@pytest.mark.slow
 def test_whole_export_holds_the_tables_and_the_common_parts(tmp_path, monkeypatch):
     monkeypatch.undo()
     source = load_source(ROOT / "data" / "example")

@@ -73,6 +73,7 @@ def test_every_card_is_always_somewhere_exactly_once(game) -> None:
     assert end.n_pile_left + end.n_jackpot_left + sum(table.n_won.values()) == len(pile)
 
 
+@pytest.mark.slow
 @given(games())
 def test_the_same_rounds_give_the_same_game(game) -> None:
     assert play_all(game) == play_all(game)

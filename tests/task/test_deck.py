@@ -87,6 +87,7 @@ def test_grab_and_shout_cards_of_a_standard_deck(game: str) -> None:
     assert modes == ({"grab": 60} if game == "classic" else {"grab": 36, "shout": 24})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["standard", "balanced"])
 def test_seeds_draw_different_decks_and_one_seed_the_same(kind: str) -> None:
     drawn = {frozenset(s.card.card_id for s in deck("classic", kind, seed).stimuli)

@@ -100,6 +100,7 @@ def _solved(game: Game, card: Card) -> tuple[str, str, str] | str:
     return solution.rule, solution.mode, solution.answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", SUBSETS, ids=lambda rules: "+".join(sorted(rules)))
 def test_every_card_is_solved_as_the_rulebook_says(rules: frozenset[str]) -> None:
     game = game_with(*rules)
@@ -272,6 +273,7 @@ def mirrors(card: Card) -> bool:
     return any(p.mirrored for p in card.pictures)
 
 
+@pytest.mark.slow
 def test_deck_has_its_five_parts(deck: Deck) -> None:
     cards = [s.card for s in deck.stimuli]
     assert len(cards) == len({c.card_id for c in cards}) == 63

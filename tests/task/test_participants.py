@@ -118,6 +118,7 @@ def test_shout_delay_is_added_in_shout_trials_only() -> None:
             assert presses[0].latency_s == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_each_lure_is_chosen_with_its_probability() -> None:
     p_lure = {
         "direct": {"neither": 0.2, "shape": 0.1, "colour": 0.05},

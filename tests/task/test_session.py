@@ -484,6 +484,7 @@ def test_stop_that_is_requested_ends_the_session_with_its_reason(tmp_path: Path)
     assert run.records[-1]["reason"] == "SIGTERM"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quit_at", [0, 3, 4, 9, 15])
 def test_resumed_session_plays_exactly_the_trials_that_are_left(
     tmp_path: Path, quit_at: int

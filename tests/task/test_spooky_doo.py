@@ -327,6 +327,7 @@ def test_keys_of_the_hidden_item_and_of_the_hat_do_not_choose(tmp_path: Path) ->
         assert SPOOKY_GRAB_KEYS[move["hat_over"]] == pressed[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mover", ["schedule", "participant"])
 @pytest.mark.parametrize("n_kept", [1, 5, 9])
 def test_resumed_session_meets_the_table_as_it_was_left(

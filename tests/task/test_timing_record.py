@@ -201,6 +201,7 @@ def test_newest_of_several_is_quoted(tmp_path):
     assert quoted(tmp_path).file == newer.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "other",
     [
@@ -217,6 +218,7 @@ def test_other_settings_screen_or_graphics_have_no_test(tmp_path, other):
     assert quoted(tmp_path, **other) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "now",
     [

@@ -120,6 +120,7 @@ def test_trials_since_the_move_that_the_trials_before_deny_are_refused(log, edit
     refuse(log, message + f"give {was};")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -156,6 +157,7 @@ def test_repeated_record_of_a_move_is_refused(log):
     refuse(log, rf"line {move + 2} \(hat\): the hat moved after trial {index} in line {move + 1} a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [

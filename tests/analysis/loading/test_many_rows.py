@@ -126,6 +126,7 @@ def plain_copies(table: pd.DataFrame) -> Iterator[tuple[str, str]]:
                     table = table[~is_copy.astype(bool)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_copies_are_found_as_by_comparing_unit_by_unit(seed):
     rng = np.random.default_rng(seed)

@@ -128,6 +128,7 @@ def test_decimal_comma_and_milliseconds(bring):
     assert bring(text, mapping)["rt_s"].tolist() == [0.5125]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["1", "1.0", "True", "true", " 1 ", "TRUE"])
 @pytest.mark.parametrize("value", ["1", "1.0", '"1"', "true", '"True"'])
 def test_one_and_true_are_the_same_in_a_filter(bring, cell, value):

@@ -83,6 +83,7 @@ def test_log_of_a_session_that_was_quit_and_resumed_is_loaded(tmp_path, after_s)
     assert len(load_dataset(tmp_path).trials) == 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "nth", "change", "message"),
     [
