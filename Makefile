@@ -39,6 +39,9 @@ $(STAMP): requirements.lock pyproject.toml .ci/setup.sh $(STAMP_IS_STALE)
 demo: setup
 	@.venv/bin/ghostblitz demo $(DEMO_ARGS)
 
+# Tests run beside each other, so each computes in one thread.
+test test-quick: export OPENBLAS_NUM_THREADS = 1
+
 # What measures times runs by itself, after the rest. Sessions at a screen mostly wait, so there are
 # more processes than cores.
 test: setup

@@ -158,10 +158,18 @@ def _in_words(error: ValidationError, model: type[Settings]) -> str:
         message = str(first["ctx"]["error"])
         text = f"{key_path}: {message}" if key_path else message
     else:
-        message = first["msg"][0].lower() + first["msg"][1:]
-        text = f"{key_path}: {message}, but it is {_short(first['input'])}"
+        text = f"{key_path}: {_demand(first)}, but it is {_short(first['input'])}"
     more = len(faults) - 1
     return text + (f" (and {more} more)" if more else "")
+
+
+def _demand(fault: ErrorDetails) -> str:
+    """Say what should have been there."""
+    if fault["type"] == "too_short":
+        return f"must not have fewer entries than {fault['ctx']['min_length']}"
+    if fault["type"] == "too_long":
+        return f"must not have more entries than {fault['ctx']['max_length']}"
+    return fault["msg"][0].lower() + fault["msg"][1:]
 
 
 def _kind_in_words(fault: ErrorDetails, key_path: str, models: list[type[BaseModel]]) -> str:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from ghostblitz_analysis.measures import order_cells
-from ghostblitz_analysis.plot_axes import INK, SMALL_PT, TEXT_PT
+from ghostblitz_analysis.plot_axes import INK, LETTER_WIDTH, SMALL_PT, TEXT_PT
 from ghostblitz_analysis.plots import OTHER_KINDS
 from ghostblitz_analysis.wording import cell_name
 
@@ -39,8 +39,6 @@ COLUMN_MM = MappingProxyType({"single": 85.0, "one_and_a_half": 120.0, "double":
 #: Journals refuse smaller letters in print.
 MIN_LETTERS_PT = 7.0
 _MM_PER_IN, _PT_PER_IN = 25.4, 72.0
-#: Of DejaVu Sans, on average, in units of the letters' size.
-_LETTER_WIDTH = 0.58
 WIDTH_IN = COLUMN_MM["double"] / _MM_PER_IN
 _LEGEND_COLUMNS = 4
 _OTHERS = OTHER_KINDS.replace("_", " ")
@@ -152,7 +150,7 @@ def fit_column(figure: Figure, column: Column) -> Figure:
 
 def _wrap(label: Text, room_in: float) -> None:
     """Break the lines of a label that is longer than its axis, which it would share with others."""
-    letters = int(room_in * _PT_PER_IN / (_LETTER_WIDTH * float(label.get_fontsize())))
+    letters = int(room_in * _PT_PER_IN / (LETTER_WIDTH * float(label.get_fontsize())))
     lines = label.get_text().split("\n")
     label.set_text("\n".join(fill(line, max(letters, 8)) for line in lines))
 

@@ -13,7 +13,10 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 
 from ghostblitz_analysis.plot_axes import FAINT, SMALL_PT, SOFT, FloatArray, floats, plain
 
-__all__ = ["Comparison", "estimate_limits", "plot_estimates", "set_row_labels"]
+__all__ = ["DOT_PT", "Comparison", "estimate_limits", "plot_estimates", "set_row_labels"]
+
+#: The size of a dot that has a row to itself, in points.
+DOT_PT = 5.5
 
 #: What estimates are compared with: 1 on a log axis, or 0 on a linear one.
 Comparison = Literal["ratio", "difference"]
@@ -35,6 +38,7 @@ def plot_estimates(
     *,
     on: Comparison,
     limits: tuple[float, float] | None = None,
+    dot_pt: float = DOT_PT,
 ) -> Axes:
     """Draw estimates with their intervals along x, and a line where there is no effect.
 
@@ -50,6 +54,8 @@ def plot_estimates(
     limits : (float, float), optional
         The ends of the axis; `estimate_limits` of the rows by default. An interval that leaves
         them ends in an arrow.
+    dot_pt : float
+        The dots' size in points.
     """
     place, estimate = floats(rows["place"]), floats(rows["estimate"])
     low, high = floats(rows["low"]), floats(rows["high"])
@@ -67,7 +73,7 @@ def plot_estimates(
                     ax.plot([at], [place[i]], marker, ms=5, mew=0, color=colour, zorder=2,
                             clip_on=False)  # fmt: skip
         ax.plot(
-            [estimate[i]], [place[i]], "o", ms=5.5, mew=1.2, mec="white" if bounded else colour,
+            [estimate[i]], [place[i]], "o", ms=dot_pt, mew=1.2, mec="white" if bounded else colour,
             mfc=colour if bounded else "white", zorder=3,
         )  # fmt: skip
     _set_estimate_axis(ax, on, (start, end))

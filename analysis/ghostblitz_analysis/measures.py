@@ -7,6 +7,7 @@ and gives the same rows either way, so data can be measured partition by partiti
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
 from typing import cast
@@ -237,9 +238,11 @@ def chance_shares(flagged: pd.DataFrame, *, by: tuple[str, ...]) -> pd.DataFrame
     return pd.DataFrame(table.astype(shares_of))
 
 
+# The same cards are asked for by rule, by mode and by cell.
+@lru_cache(maxsize=1 << 16)
 def _lure_shares(
     game: str, item_colours: str, rules: str, hat_over: str, card: str, mode: str, target: str
-) -> dict[str, float]:
+) -> Mapping[str, float]:
     colours = read_item_colours(item_colours)
     if not rules and not hat_over:
         parsed = parse_card(card, colours)

@@ -128,7 +128,7 @@ def _models(analysis: Analysis) -> Iterator[str]:
             f"A {kind} model of {noun}{where} was fitted as {row['formula']} "
             f"({row['estimator']}, {row['engine']}; "
             f"{row['coding']})"
-            + (f", without {left_out:,} trials that have no target." if left_out else ".")
+            + (f", without {left_out:,} trials of unknown correctness." if left_out else ".")
         )
 
 

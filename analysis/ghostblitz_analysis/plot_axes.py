@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 __all__ = [
     "FAINT",
     "INK",
+    "LETTER_WIDTH",
     "SMALL_PT",
     "SOFT",
     "TEXT_PT",
@@ -29,6 +30,8 @@ __all__ = [
 INK = "#222222"
 SOFT, FAINT = "#767676", "#DDDDDD"
 TEXT_PT, SMALL_PT = 10.0, 9.0
+#: Of DejaVu Sans, on average, in units of the letters' size.
+LETTER_WIDTH = 0.58
 #: Ticks within a decade of seconds, by the most decades that they suit.
 _TICKS = (
     (0.8, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)),

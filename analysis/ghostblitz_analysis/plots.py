@@ -17,6 +17,7 @@ from ghostblitz_analysis.measures import order_cells
 from ghostblitz_analysis.plot_axes import (
     FAINT,
     INK,
+    LETTER_WIDTH,
     SMALL_PT,
     SOFT,
     TEXT_PT,
@@ -170,9 +171,12 @@ def _set_cell_axis(ax: Axes, cells: pd.DataFrame, places: FloatArray) -> Axes:
         groups: dict[str, list[float]] = {}
         for name, place in zip(names, places, strict=True):
             groups.setdefault(name.replace(", ", "\n"), []).append(place)
-        group_axis = ax.secondary_xaxis(location=-0.25 if upright else -0.08)
+        # Below the rules' names, however long they are.
+        longest = max(len(str(rule)) for rule in cells["rule"]) if upright else 1.7
+        group_axis = ax.secondary_xaxis(location=0.0)
         group_axis.set_xticks([float(np.mean(at)) for at in groups.values()], list(groups))
-        group_axis.tick_params(length=0, labelsize=size, labelcolor=INK)
+        pad_pt = 8.0 + LETTER_WIDTH * size * longest
+        group_axis.tick_params(length=0, labelsize=size, labelcolor=INK, pad=pad_pt)
         group_axis.spines["bottom"].set_visible(False)
     plain(ax).tick_params(axis="x", labelsize=size)
     return ax

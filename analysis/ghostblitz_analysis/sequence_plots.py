@@ -7,13 +7,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from ghostblitz_analysis.forest_plots import plot_estimates, set_row_labels
+from ghostblitz_analysis.forest_plots import DOT_PT, Comparison, plot_estimates, set_row_labels
 from ghostblitz_analysis.plot_axes import INK, drawn_limits, floats, plain
 from ghostblitz_analysis.plots import rule_colour, rule_line, rules_of
 
 __all__ = ["effect_name", "effect_rows", "plot_errors_over_session", "plot_sequence_effects"]
 
 ALL_RULES = "all rules"
+#: How far from its middle a row's estimates stand, and their dots, where there are fewer rules.
+_SPREADS = ((3, 0.3, DOT_PT), (np.inf, 0.38, 4.2))
 
 
 def effect_name(effect: str) -> str:
@@ -70,7 +72,8 @@ def plot_sequence_effects(
     limits : (float, float), optional
         As for `plot_estimates`.
     """
-    steps = np.linspace(-0.3, 0.3, len(rules) + 1)
+    spread, dot_pt = next(wide for most, *wide in _SPREADS if len(rules) < most)
+    steps = np.linspace(-spread, spread, len(rules) + 1)
     within = dict(zip([ALL_RULES, *rules], steps, strict=True))
     of_rule = rows["rule"].fillna(ALL_RULES).astype(str)
     placed = rows.assign(
@@ -82,8 +85,9 @@ def plot_sequence_effects(
     )
     for rule in within:
         colour = INK if rule == ALL_RULES else rule_colour(rule)
-        ax.plot([], [], "-o", ms=5.5, lw=1.5, color=colour, label=rule)
-    plot_estimates(placed, ax, on="ratio" if of == "rt" else "difference", limits=limits)
+        ax.plot([], [], "-o", ms=dot_pt, lw=1.5, color=colour, label=rule)
+    on: Comparison = "ratio" if of == "rt" else "difference"
+    plot_estimates(placed, ax, on=on, limits=limits, dot_pt=dot_pt)
     set_row_labels(ax, [effect_name(effect) for effect in effects], width=24)
     return ax
 

@@ -112,7 +112,7 @@ def test_everything_can_be_stated(tmp_path):
         ("bayes_r_scale = inf\n", r"bayes_r_scale: .*finite number"),
         ("confidence = 0.99999\n", r"confidence: .*less than or equal to 0\.9999"),
         ("reliability.n_splits = 100_001\n", r"reliability\.n_splits: .*less than or equal to 100000"),
-        ("phases = []\n", r"phases: .*at least 1 item"),
+        ("phases = []\n", r"phases: must not have fewer entries than 1, but it is \[\]$"),
         ('phases = ["test", "test"]\n', r"phases: 'test' stands there twice; name it once"),
         ('cells = ["rule", "mode", "rule"]\n', r"cells: 'rule' stands there twice"),
         ('measures = ["p_correct", "p_correct"]\n', r"measures: 'p_correct' stands there twice"),

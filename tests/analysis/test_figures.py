@@ -327,6 +327,25 @@ def test_no_text_overlaps_or_is_cut_with_hats_or_further_rules(simulate_game, ga
 
 
 @pytest.mark.slow
+def test_no_text_overlaps_where_modes_have_rules_of_their_own(make_trials):
+    rules = {"grab": ("direct", "exclusion", "mirror"),
+             "shout": ("direct", "exclusion", "mirror-owl", "time")}  # fmt: skip
+    rows = [
+        {"rule": rule, "mode": mode, "block_kind": kind, "block_index": int(kind == "mixed"),
+         "rt_s": 0.5 + 0.01 * n, "card": "ghost:white mouse:red", "target": "ghost",
+         "participant_id": f"p{n}", "game": "grab-or-shout", "source": "simulated"}
+        for n in range(3)
+        for kind in ("pure", "mixed")
+        for mode in ("grab", "shout")
+        for rule in rules[mode]
+    ]  # fmt: skip
+    figures = build_figures(analyze_trials(make_trials(rows), WIDE))
+    for name in ("rt_by_cell", "accuracy_by_cell"):
+        assert not overlapping(figures[name]), name
+        assert not cut(figures[name]), name
+
+
+@pytest.mark.slow
 def test_no_text_overlaps_with_five_rules_in_pure_and_mixed_blocks_and_two_modes(make_trials):
     rows = [
         {"rule": rule, "mode": mode, "block_kind": kind, "block_index": int(kind == "mixed"),

@@ -410,14 +410,21 @@ def test_one_target_is_no_grouping_factor(draw_trials):
     assert "target" not in fit.model.formula
 
 
-def test_trials_without_a_target_are_counted(draw_trials):
+def test_targets_are_no_grouping_factor_where_a_rule_has_none(draw_trials):
     rng = np.random.default_rng(8)
     trials = with_targets(draw_trials(rng, n_participants=5, n_per_cell=20), rng)
-    trials.loc[trials.index[:7], "target"] = None
+    first = trials["rule"] == "exclusion"
+    n_exclusion = int((first & trials["correct"]).sum())
+    trials.loc[first, "target"] = None
     rows = rows_of(trials, items=True)
-    assert rows.n_rows_left_out == 7
-    assert "7 trials without a target" in " ".join(rows.notes)
-    assert rows_of(trials, items=False).n_rows_left_out == 0
+    assert (rows.n_rows_left_out, rows.targets) == (0, ())
+    assert rows.notes == (
+        f"targets are no grouping factor; without one: {n_exclusion} trials (exclusion)",
+    )
+    fits = fit_rt_models(rows, confidence=0.95)
+    assert all("target" not in fit.model.formula for fit in fits)
+    assert all(rows.notes[0] in fit.note for fit in fits)
+    assert any("exclusion" in effect.term.coded for effect in fits[0].effects)
 
 
 def test_a_participant_without_usable_trials_is_named(draw_trials):

@@ -229,6 +229,21 @@ def test_contrasts_between_modes_have_no_mixed_model_and_it_is_named(crossed):
     assert row["n_universes"] == 2
 
 
+def test_targets_do_not_cross_in_a_mode_with_trials_that_have_none(crossed):
+    without = (crossed["mode"] == "shout") & (crossed["rule"] == "exclusion")
+    known = pd.Series(["ghost", "mouse"] * len(crossed))[: len(crossed)].to_numpy()
+    trials = crossed.assign(target=known).astype({"target": "string"})
+    trials.loc[without, "target"] = None
+    grid = as_grid(models=["paired_t", "lmm", "lmm_items"], transforms=["log"], trimming=[],
+                   first_trials=[], after_errors=[], min_p_correct=[])  # fmt: skip
+    universes = run_multiverse(trials, AnalysisSettings(), grid).universes
+    rows = universes.set_index(["mode", "model"])
+    assert rows.loc[("grab", "lmm_items"), "estimate"].notna().all()
+    assert rows.loc[("shout", "lmm"), "estimate"].notna().all()
+    assert rows.loc[("shout", "lmm_items"), "estimate"].isna().all()
+    assert rows.loc[("shout", "lmm_items"), "note"].str.startswith("targets are no group").all()
+
+
 # --- rules that change the result -----------------------------------------------------------------
 
 
@@ -361,11 +376,28 @@ def test_the_analysis_as_set_cannot_be_left_out(plain):
         ('trimming = ["bounds+bounds_1_3"]', "names bounds twice"),
         ('trimming = ["van_selst_jolicoeur"]', "did you mean van_selst_jolicoeur_nonrecursive"),
         ('models = ["lme"]', "models.0"),
-        ("models = []", "models"),
+        (
+            'trimming = ["zzz"]',
+            r"'zzz' is no rule for trimming; there are as_set, .* joined by \+$",
+        ),
+        ('trimming = ["sd_x"]', r"'sd_x' is no rule for trimming; did you mean sd_2\.5\?$"),
+        ("models = []", r"models: must not have fewer entries than 1, but it is \[\]$"),
         ("first_trials = [-1]", "first_trials.0"),
         ("min_p_correct = [1.2]", "min_p_correct.0"),
         ('[[leave_out]]\nreason = "x"', "names no option"),
         ('[[leave_out]]\nmodel = "lmm"', "leave_out.0.reason is missing"),
+        (
+            '[[leave_out]]\nreason = "x"\nfirst_trials = "3"',
+            r"leave_out\.0\.first_trials: '3' is no option of the grid; there are as_set, 0, 1$",
+        ),
+        (
+            '[[leave_out]]\nreason = "x"\ntrimming = "sd_4"',
+            r"leave_out\.0\.trimming: 'sd_4' is no option of the grid; did you mean sd_3\?",
+        ),
+        (
+            'transforms = ["log"]\n[[leave_out]]\nreason = "x"\ntransform = "median"',
+            r"leave_out\.0\.transform: 'median' is no option of the grid; there are log$",
+        ),
         ("[permutation]\nn = -1", "permutation.n"),
     ],
 )
@@ -390,7 +422,7 @@ def test_a_grid_without_any_possible_universe_is_refused(plain):
 
 def test_a_written_grid_reads_back_as_itself(tmp_path):
     file = tmp_path / "multiverse.toml"
-    rule = {"reason": 'odd "one"', "first_trials": "1", "model": "lmm"}
+    rule = {"reason": 'odd "one"', "first_trials": "1", "model": "paired_t"}
     odd = as_grid(leave_out=[rule, rule], expected_sign={"a - b": "negative"})
     for grid in (MultiverseGrid(), odd):
         file.write_text(grid_toml(grid), encoding="utf-8")

@@ -124,7 +124,7 @@ CLASS = {"kind": "psychopy", "port": None, "device_class": "a.B"}
         ({**CLASS, "releases": {"x": "1"}}, "releases are for a serial pad that sends"),
         ({"buttons": {"1": "a", "2": "a"}}, "two buttons stand for the same key"),
         ({"buttons": {"1": "nokey"}}, "'nokey' is the name of no key"),
-        ({"buttons": {}}, r"buttons: .*at least 1"),
+        ({"buttons": {}}, r"buttons: must not have fewer entries than 1"),
         ({"baud": 100}, r"baud: .*300"),
     ],
 )

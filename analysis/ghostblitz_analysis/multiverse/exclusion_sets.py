@@ -19,7 +19,7 @@ from ghostblitz_analysis.exclusion_settings import (
     VanSelstJolicoeurTrim,
 )
 from ghostblitz_analysis.exclusions import flag_exclusions, used_for_accuracy, used_for_rt
-from ghostblitz_analysis.multiverse.grid import AS_SET, MultiverseGrid, read_trimming
+from ghostblitz_analysis.multiverse.grid import AS_SET, MultiverseGrid, option_code, read_trimming
 from ghostblitz_analysis.settings import AnalysisSettings, BoundsSettings
 
 __all__ = ["DECISIONS", "Dropped", "ExclusionSet", "Option", "exclusion_sets", "options_of"]
@@ -196,14 +196,14 @@ def _every_option(
                 yield option(code, _trimming_words(code, settings), _trimming_change(code))
     elif decision == "first_trials":
         for n in grid.first_trials:
-            yield option(str(n), _first_words(n), _first_change(n))
+            yield option(option_code(n), _first_words(n), _first_change(n))
     elif decision == "after_errors":
         for choice in grid.after_errors:
             yield option(choice, choice.replace("_", " "), _after_change(choice))
     else:
         for limit in grid.min_p_correct:
             words = f"accuracy of {limit:g} or more" if limit else "all"
-            yield option(f"{limit:g}", words, _limit_change(limit))
+            yield option(option_code(limit), words, _limit_change(limit))
 
 
 # --- what an option changes -----------------------------------------------------------------------

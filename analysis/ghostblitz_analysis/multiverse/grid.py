@@ -30,6 +30,7 @@ __all__ = [
     "Trim",
     "TrimmingRule",
     "grid_toml",
+    "option_code",
     "read_trimming",
 ]
 
@@ -109,8 +110,9 @@ def _read_trim(part: str) -> Trim:
         return _VAN_SELST[part]
     found = _SPREAD.fullmatch(part)
     if found is None:
-        near = suggestion(part, _EXAMPLES) or f"; there are {', '.join(_EXAMPLES)}"
-        raise ValueError(f"{part!r} is no rule for trimming{near}, and several joined by +")
+        near = suggestion(part, _EXAMPLES)
+        known = f"there are {', '.join(_EXAMPLES)}, and several of them joined by +"
+        raise ValueError(f"{part!r} is no rule for trimming{near or f'; {known}'}")
     limit = float(found[2])
     if limit == 0:
         raise ValueError(f"{part!r} would take every RT out")
@@ -226,6 +228,30 @@ class MultiverseGrid(Settings):
     leave_out: tuple[LeaveOut, ...] = ()
     expected_sign: dict[str, Sign] = Field(default_factory=dict)
     permutation: PermutationSettings = PermutationSettings()
+
+    @model_validator(mode="after")
+    def _leaves_out_what_there_is(self) -> MultiverseGrid:
+        for number, rule in enumerate(self.leave_out):
+            for decision, option in rule.options.items():
+                known = self.codes(decision)
+                if option not in known:
+                    near = suggestion(option, known) or f"; there are {', '.join(known)}"
+                    raise ValueError(
+                        f"leave_out.{number}.{decision}: {option!r} is no option of the grid{near}"
+                    )
+        return self
+
+    def codes(self, decision: str) -> tuple[str, ...]:
+        """Name the options of a decision as its column in the results does."""
+        stated = {"transform": self.transforms, "model": self.models}.get(decision)
+        if stated is not None:
+            return stated
+        return (AS_SET, *map(option_code, self.model_dump()[decision]))
+
+
+def option_code(option: str | float) -> str:
+    """Write an option of the grid as it stands in the results."""
+    return option if isinstance(option, str) else f"{option:g}"
 
 
 _COMMENTS = {

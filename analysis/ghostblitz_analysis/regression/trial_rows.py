@@ -11,6 +11,7 @@ import pandas as pd
 
 from ghostblitz_analysis.exclusions import used_for_accuracy, used_for_rt
 from ghostblitz_analysis.regression.design_formulas import Design, build_design
+from ghostblitz_analysis.wording import count_of
 
 __all__ = ["Outcome", "TrialRows", "error_rows", "mode_levels", "rt_rows"]
 
@@ -103,8 +104,8 @@ def rt_rows(
     mode : str
         The trials of one mode only; empty for all, where the data have one mode.
     items : bool
-        Whether targets are a grouping factor. Trials without a target, as those of the rule
-        ``time``, are then left out, and counted.
+        Whether targets are a grouping factor. Where any trial has none, as those of the rule
+        ``time``, they are not, so that every rule is in the model; a note says so.
 
     Returns
     -------
@@ -112,16 +113,18 @@ def rt_rows(
     """
     analysed = _analysed(flagged, mode)
     used = analysed[used_for_rt(analysed)]
-    needed = used[used["target"].notna()] if items else used
-    rt_s = needed["rt_s"].to_numpy(dtype=np.float64)
+    rt_s = used["rt_s"].to_numpy(dtype=np.float64)
     y = np.log(rt_s) if outcome == "log_rt" else -1.0 / rt_s
+    without = used["target"].isna()
     notes = []
-    if len(needed) < len(used):
-        rules = sorted({str(r) for r in used.loc[used["target"].isna(), "rule"]})
+    if items and without.any():
+        rules = sorted({str(rule) for rule in used.loc[without, "rule"]})
         notes.append(
-            f"{len(used) - len(needed)} trials without a target ({', '.join(rules)}) left out"
+            "targets are no grouping factor; without one: "
+            f"{count_of(int(without.sum()), 'trial')} ({', '.join(rules)})"
         )
-    return _rows(outcome, mode, needed, y, analysed, used, factors, notes, items=items)
+    items = items and not notes
+    return _rows(outcome, mode, used, y, analysed, used, factors, notes, items=items)
 
 
 def error_rows(flagged: pd.DataFrame, *, factors: tuple[str, ...], mode: str = "") -> TrialRows:

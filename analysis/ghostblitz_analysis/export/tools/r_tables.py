@@ -137,7 +137,6 @@ def _models(source: ExportSource) -> tuple[str, str]:
             if not len(rows.y):
                 continue
             used = ["trials$used_for_rt"]
-            used += ["!is.na(trials$target)"] * settings.models.items
             used += [f"trials$mode == {_text(mode)}"] * bool(mode)
             fits.append(
                 f"    {'_'.join(filter(None, (outcome, mode)))} = lme4::lmer(\n"
