@@ -7,7 +7,7 @@ from typing import Any
 
 from ghostblitz_analysis.company_measures import CompanyResults
 from ghostblitz_analysis.report_tables import MAX_ROWS, ReportTable
-from ghostblitz_analysis.summary import rows_of
+from ghostblitz_analysis.table_rows import rows_of
 from ghostblitz_analysis.wording import interval, number, percent
 
 __all__ = ["games_table", "rival_table", "rounds_table"]

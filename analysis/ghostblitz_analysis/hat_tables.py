@@ -7,7 +7,7 @@ from typing import Any
 
 from ghostblitz_analysis.hat_measures import HatResults
 from ghostblitz_analysis.report_tables import ReportTable, errors_table
-from ghostblitz_analysis.summary import rows_of
+from ghostblitz_analysis.table_rows import rows_of
 from ghostblitz_analysis.wording import MISSING, interval, level_name, number, p_value, percent
 
 __all__ = ["costs_table", "hat_cells_table", "hat_errors_tables", "lags_table"]

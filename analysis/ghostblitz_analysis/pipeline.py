@@ -37,10 +37,11 @@ from ghostblitz_analysis.summary import (
     company_sentences,
     error_sentences,
     hat_sentences,
-    rows_of,
     rt_sentences,
+    sample_sentences,
     summary_text,
 )
+from ghostblitz_analysis.table_rows import rows_of
 from ghostblitz_analysis.validation import Finding, validate_dataset
 
 __all__ = ["analyze_dataset", "summary_text", "write_analysis"]
@@ -171,6 +172,7 @@ def _record(result: AnalysisResult) -> dict[str, Any]:
         "settings_provenance": dataclasses.asdict(result.provenance),
         "versions": dict(result.versions),
         "in_words": [
+            *sample_sentences(analysis),
             *rt_sentences(analysis),
             *error_sentences(analysis),
             *hat_sentences(analysis),

@@ -50,6 +50,7 @@ from ghostblitz_analysis.summary import (
     hat_sentences,
     import_sentence,
     rt_sentences,
+    sample_sentences,
 )
 from ghostblitz_analysis.wording import count_of, number
 from ghostblitz_task.errors import DatasetError
@@ -92,6 +93,7 @@ def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str
             games=_listed(analysis.trials["game"]),
             studies=_listed(analysis.trials["study_id"]),
             banners=_banners(analysis.trials),
+            sample_sentences=sample_sentences(analysis),
             rt_sentences=rt_sentences(analysis),
             error_sentences=error_sentences(analysis),
             hat_sentences=hat_sentences(analysis),

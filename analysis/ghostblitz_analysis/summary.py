@@ -36,10 +36,26 @@ __all__ = [
     "error_sentences",
     "hat_sentences",
     "import_sentence",
-    "rows_of",
     "rt_sentences",
+    "sample_sentences",
     "summary_text",
 ]
+
+#: Fewer participants are said to be few. A choice; no standard exists.
+_FEW_PARTICIPANTS = 10
+
+
+def sample_sentences(analysis: Analysis) -> list[str]:
+    """Warn of what cannot be concluded from few participants; nothing where they are not few."""
+    n = analysis.n_participants
+    if n >= _FEW_PARTICIPANTS:
+        return []
+    if n == 1:
+        return ["One participant: what is found is this person's and says nothing of others."]
+    text = f"{n} participants are few: intervals over people are wide, "
+    if analysis.regression is None or "error" not in set(analysis.regression.models["outcome"]):
+        return [f"{text}and tests find only large effects."]
+    return [f"{text}tests find only large effects, and z tests of error models find too many."]
 
 
 def rt_sentences(analysis: Analysis) -> list[str]:
@@ -245,7 +261,8 @@ def summary_text(result: AnalysisResult) -> str:
         _grave_lines(result),
         head
         + (f"  ({note.upper()})" if note else "")
-        + (f"\n{left_out}; see the flow of exclusions in the report" if left_out else ""),
+        + (f"\n{left_out}; see the flow of exclusions in the report" if left_out else "")
+        + "".join(f"\n{sentence}" for sentence in sample_sentences(analysis)),
         _cell_lines(analysis),
         _contrast_lines(analysis),
         _statistics_lines(analysis),

@@ -18,7 +18,7 @@ from ghostblitz_analysis.plot_axes import (
     plain,
     set_seconds_axis,
 )
-from ghostblitz_analysis.summary import rows_of
+from ghostblitz_analysis.table_rows import rows_of
 from ghostblitz_analysis.wording import source_note
 
 __all__ = ["build_captain_figures"]
@@ -28,6 +28,8 @@ _WIDTH_IN = 6.4
 #: Okabe & Ito (2008), told apart under colour-vision deficiency.
 _MODE_COLOURS = {"static": "#0072B2", "moving": "#D55E00"}
 _CHANCE = "#555555"
+#: Where the numbers of turns stand, below the whiskers, in per cent.
+_COUNTS_AT = -7.0
 _AXES = {"lag": "Turns since it was seen", "distance": "Way since then (deck sides)"}
 
 
@@ -65,8 +67,8 @@ def _modes(table: pd.DataFrame) -> list[str]:
     return [mode for mode in _MODE_COLOURS if mode in set(table["mode"])]
 
 
-def _percent_axis(ax: Axes) -> None:
-    ax.set_ylim(-3, 103)
+def _percent_axis(ax: Axes, *, low: float = -3.0) -> None:
+    ax.set_ylim(low, 103)
     ax.set_yticks(range(0, 101, 20))
     plain(ax)
 
@@ -157,12 +159,12 @@ def _by(measures: CaptainMeasures, by: str) -> Figure | None:
                 ax, place, row["p_hit"], row["p_hit_low"], row["p_hit_high"], _MODE_COLOURS[mode]
             )
             _chance(ax, place, row["p_chance"], label="chance" if place == places[0] else None)
-            ax.annotate(f"{row['n_turns']}", (place, -2), ha="center", va="bottom",
+            ax.annotate(f"{row['n_turns']}", (place, _COUNTS_AT), ha="center", va="center",
                         fontsize=SMALL_PT - 1.5, color=SOFT)  # fmt: skip
         ax.set_xticks(range(len(labels)), labels)
         ax.set_xlim(-0.5, len(labels) - 0.5)
         ax.set_title(mode, loc="left", fontsize=TEXT_PT, color=INK)
-        _percent_axis(ax)
+        _percent_axis(ax, low=2 * _COUNTS_AT)
     axes[0].set_ylabel("Hits given known (% of turns)")
     _legend(figure, axes[-1])
     figure.supxlabel(_AXES[by], fontsize=TEXT_PT, color=INK)

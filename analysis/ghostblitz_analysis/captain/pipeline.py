@@ -27,7 +27,7 @@ from ghostblitz_analysis.result_folders import (
     replacing,
 )
 from ghostblitz_analysis.self_tests import self_test_part
-from ghostblitz_analysis.summary import rows_of
+from ghostblitz_analysis.table_rows import rows_of
 from ghostblitz_analysis.wording import count_of, source_note
 from ghostblitz_task.errors import DatasetError
 

@@ -15,7 +15,7 @@ from ghostblitz_analysis.card_examples import inline_svg
 from ghostblitz_analysis.page_templates import page_templates
 from ghostblitz_analysis.report_tables import MAX_ROWS, ReportTable
 from ghostblitz_analysis.self_tests import self_test_part
-from ghostblitz_analysis.summary import rows_of
+from ghostblitz_analysis.table_rows import rows_of
 from ghostblitz_analysis.wording import (
     MISSING,
     count_of,

@@ -38,7 +38,7 @@ from ghostblitz_analysis.result_folders import (
     path_sha256,
     replacing,
 )
-from ghostblitz_analysis.summary import rows_of
+from ghostblitz_analysis.table_rows import rows_of
 from ghostblitz_analysis.validation import validate_dataset
 from ghostblitz_analysis.wording import MISSING, number, percent, source_note
 

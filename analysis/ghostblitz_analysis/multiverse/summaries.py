@@ -12,7 +12,7 @@ from ghostblitz_analysis.inference.cell_scores import typed_table
 from ghostblitz_analysis.multiverse.exclusion_sets import DECISIONS
 from ghostblitz_analysis.multiverse.runs import CHOICES, Multiverse
 from ghostblitz_analysis.plot_axes import floats
-from ghostblitz_analysis.summary import rows_of
+from ghostblitz_analysis.table_rows import rows_of
 from ghostblitz_analysis.wording import count_of, number, p_value, percent
 
 __all__ = [

@@ -12,13 +12,11 @@ from collections.abc import Iterator, Sequence
 from ghostblitz_analysis.paper.manuscript_table import (
     MAX_WHOLE_ROWS,
     ManuscriptTable,
-    Style,
     header_lines,
     styled_cell,
-    styled_header,
-    styled_text,
 )
 from ghostblitz_analysis.report_tables import ReportTable
+from ghostblitz_analysis.symbols import Style, styled_header, styled_text
 
 __all__ = ["latex_document", "latex_escape", "latex_table"]
 

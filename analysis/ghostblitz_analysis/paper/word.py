@@ -25,13 +25,11 @@ from docx.text.paragraph import Paragraph
 from ghostblitz_analysis.paper.manuscript_table import (
     MAX_WHOLE_ROWS,
     ManuscriptTable,
-    Pieces,
     header_lines,
     styled_cell,
-    styled_header,
-    styled_text,
 )
 from ghostblitz_analysis.report_tables import ReportTable
+from ghostblitz_analysis.symbols import Pieces, styled_header, styled_text
 
 __all__ = ["word_document"]
 

@@ -302,10 +302,13 @@ def _trouble(
     found: list[tuple[float, str, FloatArray]], failed: list[str], agreed: bool
 ) -> tuple[str, ...]:
     best = min(criterion for criterion, *_ in found)
-    short = [f"{name} stopped {c - best:.3g} short" for c, name, _ in found if c - best >= _AGREE]
+    short = [f"{name} {c - best:.3g} above it" for c, name, _ in found if c - best >= _AGREE]
     notes = list(failed)
     if short:
-        notes.append(f"of the best -2 log likelihood, {' and '.join(short)}")
+        notes.append(
+            f"the estimates are those of the smallest -2 log likelihood; other searches for it "
+            f"ended early: {' and '.join(short)}"
+        )
     if not agreed:
         notes.append("no two optimisers agree, so the estimates may not be the best ones")
     return tuple(notes)
