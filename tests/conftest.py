@@ -58,6 +58,17 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture
+def quick_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write figures coarsely, and with letters drawn into PDF files instead of fonts cut down.
+
+    For tests of whole folders, of whose time figures take more than half; those of figures look at
+    their fonts and dots themselves.
+    """
+    monkeypatch.setattr("ghostblitz_analysis.figures.PDF_FONT_TYPE", 3)
+    monkeypatch.setattr("ghostblitz_analysis.figures.PNG_DPI", 60)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Spread the modules with sessions at a screen, which mostly wait, among those that compute."""
 

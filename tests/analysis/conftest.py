@@ -59,15 +59,6 @@ def _completed(row: Mapping[str, Any], index: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def quick_pdfs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw letters into PDF files instead of cutting fonts down, which takes longer than all else.
-
-    For tests of whole folders; those of figures look at the fonts themselves.
-    """
-    monkeypatch.setattr("ghostblitz_analysis.figures.PDF_FONT_TYPE", 3)
-
-
-@pytest.fixture
 def make_trials() -> MakeTrials:
     """Complete rows that say only what matters to a table with the whole schema."""
 

@@ -30,7 +30,7 @@ from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.studies import begin_dataset, log_session, new_identity
 from tests.analysis.loading.plain_tables import DIRECT, EXCLUSION, PLAIN, plain
 
-pytestmark = pytest.mark.usefixtures("quick_pdfs")
+pytestmark = pytest.mark.usefixtures("quick_figures")
 
 RULES = ("direct", "exclusion")
 PATTERN = (0.8, 1.0, 1.25)

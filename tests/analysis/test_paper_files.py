@@ -38,7 +38,7 @@ from ghostblitz_analysis.report_tables import ReportTable
 from ghostblitz_analysis.results import AnalysisResult, analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings
 
-pytestmark = pytest.mark.usefixtures("quick_pdfs")
+pytestmark = pytest.mark.usefixtures("quick_figures")
 
 MINUS = "\N{MINUS SIGN}"
 QUICK = AnalysisSettings.model_validate(

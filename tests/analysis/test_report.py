@@ -33,7 +33,7 @@ from ghostblitz_analysis.wording import interval, number, p_value, percent, prop
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.schema import ERROR_KINDS
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_pdfs")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_figures")]
 
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=timezone.utc)
 

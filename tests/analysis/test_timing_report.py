@@ -38,7 +38,7 @@ from ghostblitz_task.timing.self_test import SelfTestRequest, self_test_document
 from ghostblitz_task.trial_log import file_sha256
 from tests.analysis.test_report import Checker, a_run, as_result, page_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_pdfs")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_figures")]
 
 STUDY = Path(__file__).parents[2] / "experiments" / "classic-grab"
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)

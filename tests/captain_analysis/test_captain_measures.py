@@ -32,7 +32,7 @@ from ghostblitz_task.studies import open_study, simulate_study
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = CaptainAnalysisSettings()
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quick_figures")]
 
 
 def measured(dataset: CaptainDataset, **settings: Any) -> CaptainMeasures:
@@ -282,7 +282,7 @@ def test_guessers_are_at_chance_where_the_die_changed(models):
 
 def test_simulated_guessers_are_at_chance_where_the_die_changed(tmp_path):
     study = open_study(ROOT / "experiments" / "captain")
-    simulate_study(study, tmp_path, n_participants=3, seed=4, model="guessing")
+    simulate_study(study, tmp_path, n_participants=2, seed=4, model="guessing")
     changes = load_captain_dataset(tmp_path).changes
     fair = changes[~changes["is_nudged"] & (changes["n_new"] > 0) & (changes["n_old"] > 0)]
     assert len(fair) > 10

@@ -15,8 +15,9 @@ from tests.export.small_sources import EXAMPLE, imported, simulated
 
 @pytest.mark.slow
 def test_results_are_the_same_wherever_and_whenever_they_are_made(tmp_path):
+    simulated("grab-or-shout", tmp_path / "example", n_participants=2)
     for name in ("here", "there"):
-        shutil.copytree(EXAMPLE, tmp_path / name / "example")
+        shutil.copytree(tmp_path / "example", tmp_path / name / "example")
         source = load_source(tmp_path / name / "example")
         (tmp_path / name / "out").mkdir()
         write_results(source, tmp_path / name / "out", "results")
