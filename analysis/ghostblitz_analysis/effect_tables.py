@@ -124,7 +124,7 @@ def practice_tables(analysis: Analysis) -> list[ToldTable]:
     if found is None:
         return []
     level = f"{analysis.settings.confidence:.0%} CI"
-    factors = factor_columns(found.slopes)
+    factors = factor_columns(found.slopes, missing="all")
     slopes = [
         *factors,
         words("measure", "change", meanings=_SLOPES),

@@ -123,6 +123,8 @@ def mean_interval(values: npt.ArrayLike, *, confidence: float) -> MeanInterval:
     sd, df = float(x.std(ddof=1)), n - 1
     if sd <= _EQUAL_WITHIN * max(abs(mean), 1.0):
         note = "all participants have the same value, so there is no test"
+        if abs(mean) <= _EQUAL_WITHIN:  # What rounding left of 0 has no direction.
+            mean = 0.0
         return MeanInterval(n, mean, mean, mean, 0.0, nan, df, nan, nan, note)
     se = sd / np.sqrt(n)
     half_width = float(stats.t.ppf((1 + confidence) / 2, df) * se)

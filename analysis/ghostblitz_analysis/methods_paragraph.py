@@ -8,6 +8,7 @@ from ghostblitz_analysis.apa import r_apa
 from ghostblitz_analysis.exclusions import total_flow
 from ghostblitz_analysis.paper_sentences import CORRECTIONS, MEASURES
 from ghostblitz_analysis.results import Analysis, AnalysisResult
+from ghostblitz_analysis.summary import counted_trials
 from ghostblitz_analysis.table_rows import rows_of
 from ghostblitz_analysis.wording import count_of, level_name, percent
 
@@ -55,7 +56,12 @@ def _sample(result: AnalysisResult) -> Iterator[str]:
     n = analysis.n_participants
     if n == 1:
         whose = whose.replace("participants", "participant", 1).replace("sessions", "session", 1)
-    yield f"We analysed {count_of(len(analysis.trials), 'trial')} of {n:,} {whose}."
+    text = f"The data are {count_of(len(analysis.trials), 'trial')} of {n:,} {whose}"
+    phases = analysis.settings.phases
+    n_phase = int(analysis.trials["phase"].isin(phases).sum())
+    if n_phase < len(analysis.trials):
+        text += f"; {n_phase:,} of them are {' and '.join(phases)} trials, which were analysed"
+    yield f"{text}."
     flow = result.dataset.import_flow
     n_dropped = sum(n_rows for _, n_rows in flow.dropped) if flow else 0
     if flow is not None and n_dropped:
@@ -83,8 +89,8 @@ def _exclusions(analysis: Analysis) -> Iterator[str]:
     bounds = analysis.settings.bounds
     yield (
         f"RTs of correct trials from {bounds.min_rt_s:g} to {bounds.max_rt_s:g} s were used "
-        f"({int(analysis.group_cells['n_rt'].sum()):,} RTs); errors were counted over all "
-        f"{' and '.join(analysis.settings.phases)} trials."
+        f"({int(analysis.group_cells['n_rt'].sum()):,} RTs); errors were counted over "
+        f"{counted_trials(analysis)}."
     )
 
 

@@ -174,8 +174,8 @@ def _further_effects(table: pd.DataFrame, opening: list[Column], level: str) -> 
         share("rank_biserial", "r, rank-biserial"),
     ]
     caption = (
-        "gz, gav: with Hedges' correction; dav: difference over the mean of the two SDs; W+: "
-        "Wilcoxon's signed-rank test, not corrected for several tests."
+        "gz, gav: with Hedges' correction; dav: difference over the root mean square of the SDs; "
+        "W+: Wilcoxon's signed-rank test, not corrected for several tests."
     )
     laid = lay_out(table, columns, n_left=len(opening) + 1, stem="planned_contrasts")
     return ToldTable(laid, caption, "Further effect sizes and rank tests")

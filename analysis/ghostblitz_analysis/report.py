@@ -46,6 +46,7 @@ from ghostblitz_analysis.self_tests import self_test_part
 from ghostblitz_analysis.sequences.effects import EFFECT_MEANINGS
 from ghostblitz_analysis.summary import (
     company_sentences,
+    counted_trials,
     error_sentences,
     hat_sentences,
     import_sentence,
@@ -94,6 +95,7 @@ def render_report(result: AnalysisResult, figures_svg: Mapping[str, str]) -> str
             studies=_listed(analysis.trials["study_id"]),
             banners=_banners(analysis.trials),
             sample_sentences=sample_sentences(analysis),
+            counted_trials=counted_trials(analysis),
             rt_sentences=rt_sentences(analysis),
             error_sentences=error_sentences(analysis),
             hat_sentences=hat_sentences(analysis),
@@ -251,7 +253,6 @@ def _named(people: list[str]) -> str:
 def _captions(analysis: Analysis) -> dict[str, str]:
     """Return the captions that promise intervals only where there are any."""
     level, cells = f"{analysis.settings.confidence:.0%}", analysis.group_cells
-    phases = " and ".join(analysis.settings.phases)
     if analysis.n_participants == 1:
         contrasts = (
             "Ratio of geometric mean RTs, and difference of mean RTs; one participant gives "
@@ -262,7 +263,7 @@ def _captions(analysis: Analysis) -> dict[str, str]:
             "interval.",
             "contrasts": contrasts,
             "accuracy": "Diamonds: the participant's accuracy; one participant gives no interval.",
-            "accuracy_table": f"Over all {phases} trials.",
+            "accuracy_table": f"Over {counted_trials(analysis)}.",
         }
     within = cells["geometric_mean_within_rt_low_s"].notna().any()
     of_accuracy = cells["p_correct_low"].notna().any()
@@ -278,7 +279,7 @@ def _captions(analysis: Analysis) -> dict[str, str]:
         "log differences.",
         "accuracy": "Dots and thin lines: participants. Diamonds: mean over participants"
         + (f" with its {level} t interval." if of_accuracy else "; there is no interval."),
-        "accuracy_table": f"Over all {phases} trials. The interval is that of the mean of "
+        "accuracy_table": f"Over {counted_trials(analysis)}. The interval is that of the mean of "
         "participants, cut at 0 and 100%.",
     }
 

@@ -138,9 +138,10 @@ def _alternatives(settings: AnalysisSettings) -> Iterator[_Alternative]:
     before = steps[: trims[0]] if trims else ()
     after = tuple(step for step in steps[len(before) :] if not _trims(step))
     also = "; other steps as stated" if before or after or settings.skip_first_trials else ""
+    instead = f" (instead of the bounds){also}"
 
-    def untrimmed(*instead: ExclusionSettings) -> AnalysisSettings:
-        exclusions = (*before, *instead, *after)
+    def untrimmed(*steps: ExclusionSettings) -> AnalysisSettings:
+        exclusions = (*before, *steps, *after)
         return settings.model_copy(update={"bounds": keeps_all, "exclusions": exclusions})
 
     yield _Alternative("none", "every correct RT kept", nothing)
@@ -149,9 +150,9 @@ def _alternatives(settings: AnalysisSettings) -> Iterator[_Alternative]:
     yield _Alternative("bounds", f"without RT below {low:g} s or above {high:g} s{also}", bounded)
     for name, trim in _trimming_rules():
         alone = nothing.model_copy(update={"exclusions": (trim,)})
-        words = f"without {exclusion_steps(alone)[-1].reason}{also}"
+        words = f"without {exclusion_steps(alone)[-1].reason}{instead}"
         yield _Alternative(name, words, untrimmed(trim))
-    words = f"hybrid means of Van Selst and Jolicoeur (1994){also}"
+    words = f"hybrid means of Van Selst and Jolicoeur (1994){instead}"
     yield _Alternative("van_selst_jolicoeur_hybrid", words, untrimmed(), "hybrid")
     words = "every correct RT kept, medians instead of means"
     yield _Alternative("median", words, nothing, "median")

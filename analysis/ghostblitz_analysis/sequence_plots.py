@@ -73,23 +73,31 @@ def plot_sequence_effects(
         As for `plot_estimates`.
     """
     spread, dot_pt = next(wide for most, *wide in _SPREADS if len(rules) < most)
-    steps = np.linspace(-spread, spread, len(rules) + 1)
-    within = dict(zip([ALL_RULES, *rules], steps, strict=True))
+    series = [ALL_RULES, *rules]
     of_rule = rows["rule"].fillna(ALL_RULES).astype(str)
     placed = rows.assign(
-        place=[
-            effects.index(effect) + within[rule]
-            for effect, rule in zip(rows["effect"], of_rule, strict=True)
-        ],
+        place=_places(rows["effect"], of_rule, effects, series, 2 * spread / len(series)),
         colour=[INK if rule == ALL_RULES else rule_colour(rule) for rule in of_rule],
     )
-    for rule in within:
+    for rule in series:
         colour = INK if rule == ALL_RULES else rule_colour(rule)
         ax.plot([], [], "-o", ms=dot_pt, lw=1.5, color=colour, label=rule)
     on: Comparison = "ratio" if of == "rt" else "difference"
     plot_estimates(placed, ax, on=on, limits=limits, dot_pt=dot_pt)
     set_row_labels(ax, [effect_name(effect) for effect in effects], width=24)
     return ax
+
+
+def _places(
+    of_effect: pd.Series, of_rule: pd.Series, effects: list[str], series: list[str], step: float
+) -> list[float]:
+    """Place estimates in their effect's row: in the order of the series, about the row's middle."""
+    there = {effect: set(of_rule[of_effect == effect]) for effect in effects}
+    order = {effect: [name for name in series if name in there[effect]] for effect in effects}
+    return [
+        effects.index(effect) + step * (order[effect].index(rule) - (len(order[effect]) - 1) / 2)
+        for effect, rule in zip(of_effect, of_rule, strict=True)
+    ]
 
 
 def plot_errors_over_session(

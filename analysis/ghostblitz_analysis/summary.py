@@ -33,6 +33,7 @@ from ghostblitz_analysis.wording import (
 
 __all__ = [
     "company_sentences",
+    "counted_trials",
     "error_sentences",
     "hat_sentences",
     "import_sentence",
@@ -47,7 +48,7 @@ _FEW_PARTICIPANTS = 10
 
 def sample_sentences(analysis: Analysis) -> list[str]:
     """Warn of what cannot be concluded from few participants; nothing where they are not few."""
-    n = analysis.n_participants
+    n = _n_kept(analysis)
     if n >= _FEW_PARTICIPANTS:
         return []
     if n == 1:
@@ -56,6 +57,24 @@ def sample_sentences(analysis: Analysis) -> list[str]:
     if analysis.regression is None or "error" not in set(analysis.regression.models["outcome"]):
         return [f"{text}and tests find only large effects."]
     return [f"{text}tests find only large effects, and z tests of error models find too many."]
+
+
+def counted_trials(analysis: Analysis) -> str:
+    """Name the trials that accuracy and errors are counted over: ``all test trials``.
+
+    Where stated limits took participants out, say how many were kept.
+    """
+    text = f"all {' and '.join(analysis.settings.phases)} trials"
+    n_kept = _n_kept(analysis)
+    if n_kept == analysis.n_participants:
+        return text
+    return f"{text} of the {count_of(n_kept, 'participant')} kept"
+
+
+def _n_kept(analysis: Analysis) -> int:
+    """Return the number of participants whom no stated limit took out."""
+    left = analysis.participants_left_out
+    return analysis.n_participants - (0 if left is None else left["participant_id"].nunique())
 
 
 def rt_sentences(analysis: Analysis) -> list[str]:
@@ -278,17 +297,18 @@ def summary_text(result: AnalysisResult) -> str:
 def _cell_lines(analysis: Analysis) -> str:
     header = [*(_factor_title(f) for f in analysis.factors)]
     n_left = len(header)
-    header += ["people", "trials", "RTs", "geom. mean RT (s)", "mean (s)", "median (s)", "accuracy"]
+    header += ["trials", "accuracy", "RTs", "of people"]
+    header += ["geom. mean RT (s)", "mean (s)", "median (s)"]
     rows = [
         [
             *(str(row[factor]) for factor in analysis.factors),
-            str(row["n_participants"]),
             str(row["n_trials"]),
+            proportion(row["p_correct"], 4),
             str(row["n_rt"]),
+            str(row["n_participants"]),
             number(row["geometric_mean_rt_s"], 3),
             number(row["mean_rt_s"], 3),
             number(row["median_rt_s"], 3),
-            proportion(row["p_correct"], 4),
         ]
         for row in rows_of(analysis.group_cells)
     ]

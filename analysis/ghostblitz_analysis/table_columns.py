@@ -90,10 +90,10 @@ def lay_out(
     return ReportTable(header, cells, n_left, len(table) - len(rows), stem=stem)
 
 
-def factor_columns(table: pd.DataFrame) -> list[Column]:
-    """Return a column for each factor that has a level in any row."""
+def factor_columns(table: pd.DataFrame, *, missing: str = "") -> list[Column]:
+    """Return a column for each factor that has a level in any row; `missing` where one has none."""
     return [
-        words(factor, title)
+        words(factor, title, missing=missing)
         for factor, title in _FACTORS.items()
         if factor in table.columns and table[factor].notna().any()
     ]
@@ -104,10 +104,12 @@ def levels_in(row: Row) -> dict[str, str]:
     return {factor: row[factor] for factor in _FACTORS if row.get(factor) is not None}
 
 
-def words(name: str, title: str, *, meanings: Mapping[str, str] | None = None) -> Column:
-    """Make a column of words; missing ones are empty."""
+def words(
+    name: str, title: str, *, meanings: Mapping[str, str] | None = None, missing: str = ""
+) -> Column:
+    """Make a column of words, with another word where one is missing."""
     meant = meanings or {}
-    return title, lambda row: "" if row[name] is None else meant.get(row[name], str(row[name]))
+    return title, lambda row: missing if row[name] is None else meant.get(row[name], str(row[name]))
 
 
 def count(name: str, title: str) -> Column:

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import tomli_w
+
 from ghostblitz_analysis.imported_tables import DATASET_FORMAT, INFO_FILE, TABLE_FILE
 from ghostblitz_analysis.mapping import Mapping
-from ghostblitz_analysis.settings import ANALYSIS_FILE, AnalysisSettings
+from ghostblitz_analysis.settings import ANALYSIS_FILE
 from ghostblitz_task import __version__
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.schema import COLUMNS, SCHEMA_VERSION
@@ -49,7 +51,8 @@ def write_dataset(
         raise DatasetError(f"{out} cannot be made: {error.strerror}") from error
     try:
         _write_table(made / TABLE_FILE, columns)
-        (made / ANALYSIS_FILE).write_text(_toml(mapping.analysis), encoding="utf-8")
+        stated = mapping.analysis.model_dump(exclude_none=True)
+        (made / ANALYSIS_FILE).write_text(tomli_w.dumps(stated), encoding="utf-8")
         shutil.copyfile(mapping_path, made / MAPPING_FILE)
         info = _info(mapping, mapping_path, report, made / TABLE_FILE)
         text = json.dumps(info, indent=2, ensure_ascii=False)
@@ -120,13 +123,3 @@ def _info(
         "mapping_sha256": file_sha256(mapping_path),
         "report": report,
     }
-
-
-def _toml(settings: AnalysisSettings) -> str:
-    """Write analysis settings as TOML; JSON's numbers, texts and arrays are TOML too."""
-    values = settings.model_dump(mode="json")
-    lines = [f"{k} = {json.dumps(v)}" for k, v in values.items() if not isinstance(v, dict)]
-    for name, table in values.items():
-        if isinstance(table, dict):
-            lines += ["", f"[{name}]", *(f"{k} = {json.dumps(v)}" for k, v in table.items())]
-    return "\n".join(lines) + "\n"

@@ -39,7 +39,10 @@ def test_exclusions_stand_in_order_with_percentages(make_trials):
     rows[1] |= {"error_kind": "late"}
     rows[2] |= {"rt_s": 0.1}
     text = methods_paragraph(as_result(make_trials(rows)))
-    assert text.startswith("We analysed 7 trials of 1 participant. In this order, ")
+    assert text.startswith(
+        "The data are 7 trials of 1 participant; 6 of them are test trials, which were analysed. "
+        "In this order, "
+    )
     assert text.index("not a test trial (1, 14.3%)") < text.index("(1, 14.3%); RT below 0.2 s")
     assert "RTs of correct trials from 0.2 to 10 s were used (4 RTs)" in text
 

@@ -341,8 +341,16 @@ def test_sequence_effects_stand_in_their_rows_rule_below_rule():
     ax = plot_sequence_effects(
         rows, axes(), of="rt", effects=["rule_switch", "mixing"], rules=["exclusion"]
     )
-    assert points(ax) == [(1.2, pytest.approx(0.7)), (1.4, pytest.approx(1.3))]
+    assert points(ax) == [(1.2, pytest.approx(0.85)), (1.4, pytest.approx(1.15))]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["rule switch", "mixing"]
+
+
+def test_an_effect_with_one_estimate_has_it_beside_its_name():
+    rows = effect_rows(effects_table().assign(rt_ratio=floats([1.2, None, 1.3])), of="rt")
+    ax = plot_sequence_effects(
+        rows, axes(), of="rt", effects=["rule_switch", "mixing"], rules=["direct", "exclusion"]
+    )
+    assert points(ax) == [(1.2, 1.0), (1.3, 0.0)]
 
 
 def test_differences_of_errors_are_drawn_in_percentage_points():

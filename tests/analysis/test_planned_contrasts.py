@@ -327,9 +327,21 @@ def test_the_note_on_proportions_prefers_no_test():
     settings = settings_of(measures=("p_correct",))
     note = contrast_table(cells, factors=("rule",), settings=settings)["note"].iloc[0]
     assert "approximate" in note
-    assert "random intercepts only" in note
-    assert "too liberal where people differ in the effect" in note
+    assert "models of errors over single trials are another view" in note
+    # Which random effects that model has, the note of a contrast cannot know.
+    assert "random" not in note
     assert "better" not in note
+
+
+def test_what_rounding_leaves_of_no_difference_has_no_direction():
+    scores = np.log(np.full((5, 2), 1.5))
+    scores[:, 1] = np.exp(scores[:, 1]) / 1.5 * scores[:, 1] + 5e-18
+    scores[:, 1] += np.spacing(scores[:, 1])
+    assert (scores[:, 1] != scores[:, 0]).all()
+    row = contrast_table(
+        cells_of({"rule": RULES}, scores), factors=("rule",), settings=settings_of()
+    ).iloc[0]
+    assert (row["estimate"], row["estimate_low"], row["estimate_high"]) == (0, 0, 0)
 
 
 def test_no_difference_at_all_is_no_evidence_of_anything():

@@ -9,7 +9,8 @@ import pytest
 
 from ghostblitz_analysis.results import analyze_trials
 from ghostblitz_analysis.settings import AnalysisSettings
-from ghostblitz_analysis.summary import sample_sentences
+from ghostblitz_analysis.summary import counted_trials, sample_sentences
+from ghostblitz_task.settings_files import validate_settings
 
 
 @pytest.fixture
@@ -43,3 +44,22 @@ def test_one_participant_speaks_for_nobody_else(analysis_of):
     assert sample_sentences(analysis_of(1)) == [
         "One participant: what is found is this person's and says nothing of others."
     ]
+
+
+def test_trials_that_errors_are_counted_over_are_of_those_who_were_kept(make_trials):
+    rows = [
+        {"participant_id": person, "rule": rule, "error_kind": kind, "rt_s": 0.5}
+        for person, kinds in (("a", (None, None)), ("b", (None, None)), ("c", (None, "late")))
+        for rule in ("direct", "exclusion")
+        for kind in kinds
+    ]
+    limits = validate_settings(
+        {"exclusions": [{"step": "participants", "min_p_correct": 0.9}]}, AnalysisSettings,
+        where="settings",
+    )  # fmt: skip
+    every = analyze_trials(make_trials(rows), AnalysisSettings(), parts=("cells",))
+    assert counted_trials(every) == "all test trials"
+    kept = analyze_trials(make_trials(rows), limits, parts=("cells",))
+    assert kept.group_cells["n_trials"].tolist() == [4, 4]
+    assert counted_trials(kept) == "all test trials of the 2 participants kept"
+    assert sample_sentences(kept)[0].startswith("2 participants are few")

@@ -113,8 +113,13 @@ def test_other_steps_are_made_as_stated_beside_a_trimming_rule(trials):
     assert (rows.loc["sd_2", "n_participants"] < 5).all()
     n_left = {name: rows.loc[name, "n_participants"].tolist() for name in ("sd_2", "as_stated")}
     assert n_left["sd_2"] == n_left["as_stated"]
-    assert "other steps as stated" in rows.loc["sd_2", "in_words"].iloc[0]
-    assert "other steps" not in plain.loc["sd_2", "in_words"].iloc[0]
+    assert (
+        rows.loc["sd_2", "in_words"]
+        .iloc[0]
+        .endswith(" (instead of the bounds); other steps as stated")
+    )
+    assert plain.loc["sd_2", "in_words"].iloc[0].endswith(" (instead of the bounds)")
+    assert "instead" not in plain.loc["bounds", "in_words"].iloc[0]
 
 
 def test_a_rule_that_leaves_nobody_says_so(make_trials):

@@ -18,8 +18,8 @@ __all__ = ["PROPORTION_NOTE", "CellScores", "names_of", "read_cell_scores", "typ
 #: What a reader must know of tests of proportions as if they were normal.
 PROPORTION_NOTE = (
     "t and F tests on proportions are approximate, since proportions are bounded and rest on "
-    "different numbers of trials, and poor near 1; the error model, which has random intercepts "
-    "only, is another view, too liberal where people differ in the effect"
+    "different numbers of trials, and poor near 1; models of errors over single trials are another "
+    "view"
 )
 
 

@@ -32,6 +32,7 @@ from ghostblitz_analysis.report_tables import (
     flow_table,
 )
 from ghostblitz_analysis.results import Analysis, AnalysisResult
+from ghostblitz_analysis.summary import counted_trials
 from ghostblitz_analysis.table_columns import ToldTable, levels_in, remarks
 from ghostblitz_analysis.wording import cell_name, count_of, source_note
 
@@ -100,10 +101,9 @@ def _descriptives(analysis: Analysis) -> Iterator[_Part]:
         *remarks(analysis.group_cells, lambda row: cell_name(levels_in(row))),
     )
     yield "rt_per_cell", "Reaction times per cell", cells_table(analysis), said
-    phases = " and ".join(analysis.settings.phases)
     notes = (
-        f"Over all {phases} trials; the interval is that of the mean of participants, cut at 0 and "
-        "100%.",
+        f"Over {counted_trials(analysis)}; the interval is that of the mean of participants, cut "
+        "at 0 and 100%.",
         *_sentences(accuracy_notes(analysis)),
     )
     yield "accuracy_per_cell", "Accuracy per cell", accuracy_table(analysis), notes

@@ -12,9 +12,10 @@ import pytest
 from ghostblitz_analysis.dataset import load_dataset
 from ghostblitz_analysis.importing import ImportReport, import_table
 from ghostblitz_analysis.mapping import Mapping
+from ghostblitz_analysis.settings import AnalysisSettings
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.schema import COLUMNS
-from ghostblitz_task.settings_files import load_settings, read_toml
+from ghostblitz_task.settings_files import load_settings, read_toml, validate_settings
 from tests.analysis.loading.plain_tables import DIRECT, PLAIN, plain
 
 ROOT = Path(__file__).parents[3]
@@ -232,3 +233,49 @@ def test_existing_folder_is_never_written_over(tmp_path):
     with pytest.raises(DatasetError, match="exists already; a data set is never written over"):
         import_table(source, mapping=mapping, out=out)
     assert not list(out.iterdir())
+
+
+ALL_SETTINGS = """
+[analysis]
+cells = ["rule", "block_kind"]
+measures = ["mean_log_rt"]
+correction = "fdr_by"
+[analysis.bounds]
+min_rt_s = 0.15
+max_rt_s = 3
+[[analysis.exclusions]]
+step = "after_error"
+[[analysis.exclusions]]
+step = "van_selst_jolicoeur"
+method = "nonrecursive"
+[[analysis.exclusions]]
+step = "sd"
+n_sd = 3
+within = "cell"
+[[analysis.exclusions]]
+step = "participants"
+min_p_correct = 0.9
+[[analysis.contrasts]]
+name = 'a "hard" \\ name, 日本'
+level = "exclusion"
+reference = "direct"
+within = { block_kind = "mixed" }
+against = { block_kind = "pure" }
+[analysis.models]
+rt = []
+errors = ["gee"]
+items = false
+[analysis.reliability]
+n_splits = 7
+"""
+
+
+@pytest.mark.parametrize("stated", [ALL_SETTINGS, "[analysis]\nskip_first_trials = 2\n", ""])
+def test_analysis_settings_of_a_mapping_are_those_of_the_data_set(tmp_path, stated):
+    mapping, table = tmp_path / "m.toml", tmp_path / "t.csv"
+    mapping.write_text(PLAIN + stated, encoding="utf-8")
+    table.write_text(plain(f"p,{DIRECT},ghost,0.5"), encoding="utf-8")
+    import_table(table, mapping=mapping, out=tmp_path / "out")
+    table = read_toml(mapping).get("analysis", {})
+    expected = validate_settings(table, AnalysisSettings, where="mapping")
+    assert load_dataset(tmp_path / "out").analysis == expected
