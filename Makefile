@@ -1,7 +1,7 @@
 # The project's commands. The work of set-up is in .ci/setup.sh; each command does it first,
 # which costs nothing once it is done.
 .POSIX:
-.PHONY: help setup demo test test-quick soak bench-timing bench-analysis bench-export lint check lock clean FORCE
+.PHONY: help setup demo test test-quick test-pandas2 soak bench-timing bench-analysis bench-export lint check lock clean FORCE
 
 PYTHON = .venv/bin/python
 STAMP = .venv/.ghostblitz-setup
@@ -18,6 +18,7 @@ help:
 	@echo '                 DEMO_ARGS=--human: you play'
 	@echo 'make test        all tests'
 	@echo 'make test-quick  the tests that need no screen and little time'
+	@echo 'make test-pandas2  the tests of the analysis under the oldest pandas (a quarter of an hour)'
 	@echo 'make soak        long sessions: memory, drift, lost events (half an hour)'
 	@echo 'make bench-timing  our RTs against those of its peers; docs/timing-bench.md (35 minutes)'
 	@echo 'make bench-analysis  the analysis on a million trials, and beside its peers; docs/analysis-bench.md'
@@ -40,7 +41,7 @@ demo: setup
 	@.venv/bin/ghostblitz demo $(DEMO_ARGS)
 
 # Tests run beside each other, so each computes in one thread.
-test test-quick: export OPENBLAS_NUM_THREADS = 1
+test test-quick test-pandas2: export OPENBLAS_NUM_THREADS = 1
 
 # What measures times runs by itself, after the rest. Sessions at a screen mostly wait, so there are
 # more processes than cores.
@@ -72,6 +73,9 @@ bench-export: setup
 
 test-quick: setup
 	$(PYTHON) -m pytest -n 2 -m 'not slow and not screen' $(PYTEST_ARGS)
+
+test-pandas2: setup
+	@sh tests/pandas2.sh $(PYTEST_ARGS)
 
 lint: setup
 	.venv/bin/ruff check .

@@ -109,14 +109,14 @@ def sensitivity_table(trials: pd.DataFrame, settings: AnalysisSettings) -> pd.Da
         table = every.merge(found, how="left", on=[*others, "contrast"])
         table.insert(0, "exclusion_rule", alternative.name)
         table.insert(1, "in_words", alternative.in_words)
-        parts.append(table)
+        # With one type each, columns without a value keep theirs when tables are joined.
+        parts.append(table.astype({name: _type_of(name, others) for name in table.columns}))
     table = pd.concat(parts, ignore_index=True)
     table = table.fillna({"n_rt": 0, "n_participants": 0, "note": "no participant is left"})
-    correct = table["n_correct_rt"].astype("Float64")
+    correct = table["n_correct_rt"]
     table["p_trimmed"] = 1 - table["n_rt"] / correct.mask(correct == 0)
     columns = ["exclusion_rule", "in_words", *others, "contrast", "n_rt", "p_trimmed"]
-    table = table[[*columns, *_FROM_CONTRASTS]]
-    return table.astype({name: _type_of(name, others) for name in table.columns})
+    return table[[*columns, *_FROM_CONTRASTS]]
 
 
 def _type_of(column: str, others: list[str]) -> str:

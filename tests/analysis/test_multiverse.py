@@ -237,7 +237,7 @@ def test_targets_do_not_cross_in_a_mode_with_trials_that_have_none(crossed):
     grid = as_grid(models=["paired_t", "lmm", "lmm_items"], transforms=["log"], trimming=[],
                    first_trials=[], after_errors=[], min_p_correct=[])  # fmt: skip
     universes = run_multiverse(trials, AnalysisSettings(), grid).universes
-    rows = universes.set_index(["mode", "model"])
+    rows = universes.set_index(["mode", "model"]).sort_index()
     assert rows.loc[("grab", "lmm_items"), "estimate"].notna().all()
     assert rows.loc[("shout", "lmm"), "estimate"].notna().all()
     assert rows.loc[("shout", "lmm_items"), "estimate"].isna().all()
