@@ -126,14 +126,22 @@ def save_figure(figure: Figure, stem: Path, *, column: Column = "double") -> str
         width, which is the least that journals print from; SVG and PDF have no dots.
     column : {"single", "one_and_a_half", "double"}
         85, 120 or 174 mm; letters are 7 points or more at each.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written, as on a full disk.
     """
     fit_column(figure, column)
     svg = figure_svg(figure)
-    paths = [stem.with_suffix(f".{suffix}") for suffix in FORMATS]
-    paths[0].write_text(svg, encoding="utf-8")
+    # Drawn in memory: on a full disk matplotlib's PDF ends in an error that says nothing of it.
+    pdf, png = io.BytesIO(), io.BytesIO()
     with mpl.rc_context({"pdf.fonttype": PDF_FONT_TYPE}):
-        figure.savefig(paths[1], metadata={"CreationDate": None})
-    figure.savefig(paths[2], dpi=PNG_DPI)
+        figure.savefig(pdf, format="pdf", metadata={"CreationDate": None})
+    figure.savefig(png, format="png", dpi=PNG_DPI)
+    drawn = (svg.encode("utf-8"), pdf.getvalue(), png.getvalue())
+    for suffix, data in zip(FORMATS, drawn, strict=True):
+        stem.with_suffix(f".{suffix}").write_bytes(data)
     return svg
 
 

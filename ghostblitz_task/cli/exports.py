@@ -38,6 +38,7 @@ def export(
     """Export a data set for a journal, a repository, or another program."""
     with analysis_extra():
         from ghostblitz_analysis.export import (
+            NotPackedError,
             export_dataset,
             export_text,
             load_source,
@@ -62,15 +63,19 @@ def export(
             raise ConfigError("give --format and --out (or --check, or --store)")
         if key is not None and not share:
             raise ConfigError("--key is the key of --share; give both")
-        result = export_dataset(
-            dataset, out=out, format_name=format_, share=share, key=key, zipped=zip_
-        )
+        try:
+            result = export_dataset(
+                dataset, out=out, format_name=format_, share=share, key=key, zipped=zip_
+            )
+        except NotPackedError as error:
+            typer.echo(export_text(error.result))  # Where the key is must be said all the same.
+            raise
         typer.echo(export_text(result))
 
 
 @app.command()
 def verify(
-    folder: Annotated[Path, typer.Argument(help="Folder of an export.")],
+    path: Annotated[Path, typer.Argument(help="Folder of an export, or its zip file.")],
 ) -> None:
     """Compare every file of an export with the sums that it was written with.
 
@@ -79,6 +84,6 @@ def verify(
     with analysis_extra():
         from ghostblitz_analysis.export import verify_export, verify_text
 
-    found = verify_export(folder)
-    typer.echo(verify_text(folder, found))
+    found = verify_export(path)
+    typer.echo(verify_text(path, found))
     raise typer.Exit(1 if found else 0)

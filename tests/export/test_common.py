@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from fpdf import FPDF
 
 from ghostblitz_analysis.captain.dataset import load_captain_dataset
 from ghostblitz_analysis.captain.measures import measure
@@ -142,6 +143,16 @@ def test_readme_names_only_what_is_there(example, tmp_path, monkeypatch):
     assert len(named) == 9
     for name in named:
         assert list(tmp_path.glob(name.rstrip("/"))), name
+
+
+def test_readme_says_where_the_program_is_as_far_as_that_was_stated(example, known):
+    told = " ".join(readme_text(known, LAYOUT, languages=()).split())
+    assert "give https://example.org/code as the address of the code;" in told
+    untold = " ".join(readme_text(example, LAYOUT, languages=()).split())
+    assert "give no address of it;" in untold
+    for text in (told, untold):
+        assert "`documentation/provenance.json` says." in text
+        assert "The tables need no program of ours" in text
 
 
 def test_stated_texts_are_no_markup_in_the_readme(known):
@@ -275,6 +286,20 @@ def test_codebook_pdf_is_the_same_whenever_it_is_made(known):
     data = codebook_pdf(known, described)
     assert data.startswith(b"%PDF-")
     assert codebook_pdf(known, described) == data
+
+
+def test_codebook_pdf_names_letters_that_its_font_lacks(known, monkeypatch):
+    printed, print_paragraph = [], FPDF.multi_cell
+
+    def keep(page, w, h, text, **options):
+        printed.append(text)
+        return print_paragraph(page, w, h, text, **options)
+
+    monkeypatch.setattr(FPDF, "multi_cell", keep)
+    named = replace(known.main.columns[0], meaning="猫 → 👻👻, Größe?")
+    codebook_pdf(known, {"trials": describe_columns(known.main.frame, (named,))})
+    assert 'Codebook of Ghosts: a "hard" title \\ # with [U+0085] and [U+1F47B] <b>' in printed
+    assert "[U+732B] → [U+1F47B][U+1F47B], Größe?" in printed
 
 
 # --- exclusions -------------------------------------------------------------------------------

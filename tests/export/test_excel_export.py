@@ -6,6 +6,7 @@ import csv
 import re
 import shutil
 import subprocess
+import time
 import zipfile
 
 import openpyxl
@@ -75,6 +76,23 @@ def test_odd_texts_are_read_back_identical_from_csv(tmp_path, example):
     source = with_column(with_odd_ids(example), "response", ODD_TEXTS)
     write_excel_de(source, tmp_path)
     pd.testing.assert_frame_equal(read_german_csv(tmp_path), source.main.frame)
+
+
+@pytest.mark.parametrize("language", WRITERS)
+def test_file_does_not_say_when_it_was_written(tmp_path, example, language, monkeypatch):
+    file = tmp_path / "data" / "trials.xlsx"
+    WRITERS[language](example, tmp_path)
+    with zipfile.ZipFile(file) as packed:
+        properties = packed.read("docProps/core.xml").decode()
+        assert {entry.date_time for entry in packed.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    dates = re.findall(r"<dcterms:(\w+)[^>]*>([^<]*)<", properties)
+    assert sorted(dates) == [(n, "2000-01-01T00:00:00Z") for n in ("created", "modified")]
+    first = file.read_bytes()
+    shutil.rmtree(tmp_path / "data")
+    later = time.time() + 100_000
+    monkeypatch.setattr(time, "time", lambda: later)
+    WRITERS[language](example, tmp_path)
+    assert file.read_bytes() == first
 
 
 @pytest.mark.parametrize("study", CARD_STUDIES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
+from datetime import datetime
 
 import pandas as pd
 import pyreadstat
@@ -46,6 +48,28 @@ def test_odd_ids_are_read_back_identical(tmp_path, example):
     source = with_odd_ids(example)
     write_spss(source, tmp_path)
     pd.testing.assert_frame_equal(read_spss(tmp_path), source.main.frame)
+
+
+def test_file_does_not_say_when_it_was_written(tmp_path, example):
+    write_spss(example, tmp_path)
+    # https://www.gnu.org/software/pspp/pspp-dev/html_node/File-Header-Record.html
+    record = struct.unpack(
+        "<4s60s iiiii d 9s8s64s", (tmp_path / "data/trials.sav").read_bytes()[:173]
+    )
+    assert record[0] == b"$FL2"
+    assert record[8:10] == (b"01 Jan 00", b"00:00:00")
+    assert record[10].startswith(b"SIMULATED: ")
+    _, meta = plainly_read(tmp_path)
+    assert meta.creation_time == datetime(2000, 1, 1)
+
+
+def test_failure_of_the_writer_is_named(tmp_path, example, monkeypatch):
+    def full(*_arguments, **_options):
+        raise pyreadstat.ReadstatError("Unable to write data")
+
+    monkeypatch.setattr(pyreadstat, "write_sav", full)
+    with pytest.raises(DatasetError, match=r"trials\.sav cannot be written: Unable to write data"):
+        write_spss(example, tmp_path)
 
 
 @pytest.mark.parametrize("study", CARD_STUDIES)

@@ -9,6 +9,7 @@ from ghostblitz_analysis.export.review import review_export, review_text
 from ghostblitz_analysis.export.run import (
     WRITERS,
     ExportResult,
+    NotPackedError,
     export_dataset,
     export_text,
     store_text,
@@ -23,6 +24,7 @@ __all__ = [
     "ExportResult",
     "ExportSource",
     "ExportTable",
+    "NotPackedError",
     "Publication",
     "StoreUpdate",
     "export_dataset",

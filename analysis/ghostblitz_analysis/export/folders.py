@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,15 @@ from pathlib import Path, PurePosixPath
 
 from ghostblitz_task.errors import DatasetError
 
-__all__ = ["copy_file", "files_below", "new_folder", "place_in", "write_text"]
+__all__ = [
+    "check_apart",
+    "copy_file",
+    "files_below",
+    "new_folder",
+    "place_in",
+    "temporary_folder",
+    "write_text",
+]
 
 _CHUNK = 1 << 20
 #: Characters that a file name cannot have on some system, and names that Windows reserves.
@@ -47,6 +56,11 @@ def new_folder(out: Path) -> Iterator[Path]:
         raise DatasetError(
             f"{out} cannot be written: {error.strerror or error}; nothing was left there"
         ) from error
+    except DatasetError as error:
+        if str(partial) not in str(error):
+            raise
+        told = str(error).replace(str(partial), str(out))  # The one that was asked for.
+        raise DatasetError(told) from error.__cause__ or error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -61,6 +75,62 @@ def _check_free(out: Path) -> None:
             raise DatasetError(f"{out} is there already and is left as it is; choose another name")
     except OSError as error:
         raise DatasetError(f"{out} cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Give a folder that vanishes.
+
+    Raises
+    ------
+    DatasetError
+        If it cannot be made or written, saying where it was to be.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="ghostblitz-") as folder:
+            yield Path(folder)
+    except OSError as error:
+        raise DatasetError(
+            f"the folder of temporary files, {tempfile.gettempdir()}, cannot be written: "
+            f"{error.strerror or error}; TMPDIR names another"
+        ) from error
+
+
+def check_apart(out: Path, dataset: Path) -> None:
+    """Refuse to write into a folder that is read from, or around it.
+
+    Parameters
+    ----------
+    out : Path
+        What is to be written; it need not be there yet.
+    dataset : Path
+        The folder of data.
+
+    Raises
+    ------
+    DatasetError
+        If either is the other or stands in it, by whatever links and letters they are named.
+    """
+    if _is_within(out, dataset):
+        raise DatasetError(
+            f"{out} would stand in {dataset}, which holds the data and is left as it is; choose "
+            "a folder beside it"
+        )
+    if _is_within(dataset, out):
+        raise DatasetError(
+            f"{out} holds {dataset}, from which the data come; choose a folder beside it"
+        )
+
+
+def _is_within(inner: Path, outer: Path) -> bool:
+    try:
+        place = inner.resolve()
+        above = [folder for folder in (place, *place.parents) if folder.exists()]
+        return outer.exists() and any(folder.samefile(outer) for folder in above)
+    except OSError as error:
+        raise DatasetError(f"{inner} cannot be read: {error.strerror or error}") from error
+    except RuntimeError as error:  # A link that leads to itself.
+        raise DatasetError(f"{inner} is a symbolic link that leads nowhere") from error
 
 
 def place_in(folder: Path, name: str) -> Path:

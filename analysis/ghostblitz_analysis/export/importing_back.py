@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,13 @@ import pandas as pd
 
 from ghostblitz_analysis.export.archives import unpack_export
 from ghostblitz_analysis.export.bids.writing import BIDS_LAYOUT
-from ghostblitz_analysis.export.folders import copy_file, files_below, new_folder
+from ghostblitz_analysis.export.folders import (
+    check_apart,
+    copy_file,
+    files_below,
+    new_folder,
+    temporary_folder,
+)
 from ghostblitz_analysis.export.formats.psych_ds import PSYCH_DS_LAYOUT
 from ghostblitz_analysis.export.layouts import Layout
 from ghostblitz_analysis.export.manifest import MANIFEST_FILE, verify_folder
@@ -54,12 +59,14 @@ def import_export(path: Path, *, out: Path) -> BroughtBack:
     ------
     DatasetError
         If a file is not as its manifest has it, if the export's own table is not the one that the
-        data set in it loads to, or if the archive is not safe to unpack.
+        data set in it loads to, if the archive is not safe to unpack, or if `out` and the export
+        stand one in the other.
     """
     if path.is_dir():
+        check_apart(out, path)
         return _import_folder(path, out, shown=path)
-    with tempfile.TemporaryDirectory(prefix="ghostblitz-") as folder:
-        return _import_folder(unpack_export(path, Path(folder) / "export"), out, shown=path)
+    with temporary_folder() as folder:
+        return _import_folder(unpack_export(path, folder / "export"), out, shown=path)
 
 
 def _import_folder(folder: Path, out: Path, *, shown: Path) -> BroughtBack:

@@ -103,7 +103,8 @@ def load_source(path: Path) -> ExportSource:
     Parameters
     ----------
     path : Path
-        The folder of a data set; not one log, which has no settings of its own.
+        The folder of a data set, or a symbolic link to one; not one log, which has no settings of
+        its own.
 
     Raises
     ------
@@ -112,6 +113,8 @@ def load_source(path: Path) -> ExportSource:
     """
     if not path.is_dir():
         raise DatasetError(f"{path} is no folder; export a whole data set")
+    if path.is_symlink():  # That one the user named; those in the folder may be anybody's.
+        path = path.resolve()
     files, publication = _files_of(path), load_publication(path)
     if holds_captain_logs(path):
         captain = load_captain_dataset(path)

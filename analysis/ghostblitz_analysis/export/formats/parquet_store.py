@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
-from ghostblitz_analysis.export.folders import place_in, write_text
+from ghostblitz_analysis.export.folders import check_apart, place_in, write_text
 from ghostblitz_analysis.export.formats.parquet_order import (
     N_THREADS,
     ORDER_FILE,
@@ -144,10 +144,12 @@ def update_store(dataset: Path, store: Path) -> StoreUpdate:
     Raises
     ------
     DatasetError, LogError, ConfigError
-        If the data set cannot be loaded; if the folder is no store, or another process writes to
-        it; or if it holds a run with other content than the data set.
+        If the data set cannot be loaded, or either folder stands in the other; if the folder is no
+        store, or another process writes to it; or if it holds a run with other content than the
+        data set.
     """
     source = load_source(dataset)
+    check_apart(store, dataset)
     if store.is_dir() and any(store.iterdir()):
         _check_store(store)
     try:

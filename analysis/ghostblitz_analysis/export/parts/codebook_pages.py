@@ -244,6 +244,6 @@ def _write_table(pages: FPDF, name: str, table: pd.DataFrame) -> None:
 
 
 def _printable(pages: FPDF, text: str) -> str:
-    """Put a question mark for what the font lacks, which would be left out without a word."""
+    """Name what the font lacks, as [U+1F47B], which would be left out without a word."""
     known = pages.current_font.cmap  # type: ignore[union-attr]
-    return "".join(c if ord(c) in known or c == "\n" else "?" for c in text)
+    return "".join(c if ord(c) in known or c == "\n" else f"[U+{ord(c):04X}]" for c in text)

@@ -58,6 +58,7 @@ def readme_text(source: ExportSource, layout: Layout, *, languages: Sequence[str
             f"`{layout.results}`: with the versions in `{layout.documents}/provenance.json` the "
             "tables are the same."
         ),
+        _where_the_program_is(source, layout),
         "## Licence",
         _licence(source),
         "## Citation",
@@ -143,6 +144,17 @@ def _places(source: ExportSource, layout: Layout) -> str:
     if any(name.startswith("timing/") for name in source.files):
         rows.insert(2, (f"`{layout.source}/timing/`", "self-tests of the timing of the machine"))
     return "\n".join(["| where | what |", "|---|---|", *(f"| {a} | {b} |" for a, b in rows)])
+
+
+def _where_the_program_is(source: ExportSource, layout: Layout) -> str:
+    """Say where to get it, which only those who made the data set can."""
+    code = source.publication.code
+    told = f"give {_line(code)} as the address of the code" if code else "give no address of it"
+    return _filled(
+        f"Which version of ghostblitz it was, `{layout.documents}/provenance.json` says. Those who "
+        f"made the data set {told}; a package of that name in an index need not be the program. "
+        "The tables need no program of ours: what opens their format reads them."
+    )
 
 
 def _licence(source: ExportSource) -> str:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import os
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from ghostblitz_task.errors import DatasetError
 
-__all__ = ["CodeBook", "check_key_place", "random_code", "read_key", "write_key"]
+__all__ = [
+    "CodeBook",
+    "check_key_place",
+    "is_private",
+    "key_only_with_export",
+    "random_code",
+    "read_key",
+    "write_key",
+]
 
 #: Letters and digits that no other is taken for, without vowels, so that no code is a word. The
 #: first letter keeps spreadsheets from taking a code for a number.
@@ -147,6 +158,10 @@ def write_key(key_file: Path, codes: Mapping[str, str], *, known: Mapping[str, s
         If it cannot be written, or came to be meanwhile.
     """
     if known and dict(codes) == dict(known):
+        # What somebody may have let others read is made the owner's again; where the system does
+        # not allow that, `is_private` tells.
+        with contextlib.suppress(OSError):
+            key_file.chmod(_OWNER_ONLY)
         return
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
@@ -156,16 +171,51 @@ def write_key(key_file: Path, codes: Mapping[str, str], *, known: Mapping[str, s
         if not known:
             _write_new(key_file, data)
             return
-        partial = key_file.with_name(f".{key_file.name}.{secrets.token_hex(4)}.partial")
-        try:
-            _write_new(partial, data)
-            os.replace(partial, key_file)
-        finally:
-            partial.unlink(missing_ok=True)
+        _write_over(key_file, data)
     except FileExistsError as error:
         raise DatasetError(f"{key_file} is there already and is left as it is") from error
     except OSError as error:
         raise DatasetError(f"the key {key_file} cannot be written: {error.strerror}") from error
+
+
+def is_private(key_file: Path) -> bool:
+    """Whether nobody but its owner may read a key; on Windows its rights do not tell."""
+    return os.name == "posix" and not stat.S_IMODE(key_file.stat().st_mode) & ~_OWNER_ONLY
+
+
+@contextmanager
+def key_only_with_export(key_file: Path, *, export: Path) -> Iterator[None]:
+    """Leave a key as it was before, or none, if the export that it is the key of is not made.
+
+    Notes
+    -----
+    The key is on disk before the export is, as an export without its key could not be undone; so
+    it has to be taken back where the export is refused.
+    """
+    before = key_file.read_bytes() if key_file.is_file() else None
+    is_new = not os.path.lexists(key_file)
+    had_export = os.path.lexists(export)
+    try:
+        yield
+    except BaseException:
+        if os.path.lexists(export) and not had_export:
+            raise  # What went wrong came after the export was whole.
+        # The reason why there is no export is told, whatever becomes of the key.
+        with contextlib.suppress(OSError):
+            if is_new:
+                key_file.unlink(missing_ok=True)
+            elif before is not None and key_file.read_bytes() != before:
+                _write_over(key_file, before)
+        raise
+
+
+def _write_over(path: Path, data: bytes) -> None:
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        _write_new(partial, data)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _write_new(path: Path, data: bytes) -> None:

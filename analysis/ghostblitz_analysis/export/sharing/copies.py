@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import tomli_w
 
 from ghostblitz_analysis.export.folders import copy_file, write_text
 from ghostblitz_analysis.export.publication import PUBLICATION_FILE
 from ghostblitz_analysis.export.sharing.codes import (
     CodeBook,
     check_key_place,
+    is_private,
     random_code,
     read_key,
     write_key,
@@ -19,14 +23,13 @@ from ghostblitz_analysis.export.sharing.logs import LogSharing, header_of, playe
 from ghostblitz_analysis.export.sharing.report import SharingReport, Tally
 from ghostblitz_analysis.export.sharing.self_tests import share_self_tests
 from ghostblitz_analysis.export.sharing.texts import Calendar
-from ghostblitz_analysis.export.sharing.toml_files import toml_text
 from ghostblitz_analysis.export.source import STUDY_FILE, ExportSource, load_source
 from ghostblitz_analysis.settings import ANALYSIS_FILE
 from ghostblitz_task.errors import DatasetError
 from ghostblitz_task.settings_files import read_toml
 from ghostblitz_task.trial_log import file_sha256
 
-__all__ = ["SharingReport", "participant_ids", "shared_copy"]
+__all__ = ["SharingReport", "participant_ids", "shared_copy", "sharing_lines"]
 
 _LOG_SUFFIX = ".jsonl"
 
@@ -106,7 +109,22 @@ def shared_copy(
     _count_others(source, tally)
     write_key(key_file, book.codes, known=known)
     n_new = len(book.codes.keys() - known.keys())
-    return SharingReport(len(book.codes), n_new, tally.steps())
+    return SharingReport(len(book.codes), n_new, tally.steps(), tally.factors())
+
+
+def sharing_lines(report: SharingReport, key_file: Path) -> tuple[str, ...]:
+    """Say in the terminal what was done, where the key is, and who may read it."""
+    if os.name == "nt":
+        who = ""
+    elif is_private(key_file):
+        who = ", which only you can read"
+    else:
+        who = ", which others on this machine may read, since its rights cannot be narrowed"
+    key = (
+        f"{report.n_participants} ids were replaced by random codes. Whose each code is stands in "
+        f"{key_file}{who}: keep it apart."
+    )
+    return (key, *report.to_lines())
 
 
 def _share_settings(source: ExportSource, copy: Path, tally: Tally) -> None:
@@ -116,7 +134,7 @@ def _share_settings(source: ExportSource, copy: Path, tally: Tally) -> None:
         tally.add("kept", PUBLICATION_FILE)
     for name in (STUDY_FILE, ANALYSIS_FILE):
         if name in files:
-            write_text(copy, name, toml_text(read_toml(files[name])))
+            write_text(copy, name, tomli_w.dumps(read_toml(files[name])))
             tally.add("dropped", f"comments in {name} (it was written anew)")
 
 

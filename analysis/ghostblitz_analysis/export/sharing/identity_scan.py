@@ -21,14 +21,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import tomli_w
+
 import ghostblitz_analysis
 import ghostblitz_task
 from ghostblitz_analysis.export.folders import files_below
 from ghostblitz_analysis.export.publication import PUBLICATION_FILE
 from ghostblitz_analysis.export.sharing.copies import participant_ids
-from ghostblitz_analysis.export.sharing.readers import Part, parts_of
+from ghostblitz_analysis.export.sharing.readers import Part, column_of, parts_of
+from ghostblitz_analysis.export.sharing.telling_texts import dates_in_words, phone_numbers
 from ghostblitz_analysis.export.sharing.texts import EMAIL, PERSONAL_PATH, in_utc
-from ghostblitz_analysis.export.sharing.toml_files import toml_text
 from ghostblitz_analysis.export.source import STUDY_FILE, ExportSource
 from ghostblitz_analysis.imported_tables import INFO_FILE, read_info
 from ghostblitz_analysis.settings import ANALYSIS_FILE
@@ -79,14 +81,17 @@ class Forbidden:
         When sessions and self-tests began: year to minute, as twelve digits.
     ordinary : str
         Texts whose words mean nobody: the data set's settings and `publication.toml`.
+    public : str
+        `publication.toml`, without comments: what it says may stand anywhere.
     allowed_emails : frozenset of str
-        Those that `publication.toml` states, in small letters.
+        The addresses in it, in small letters.
     """
 
     ids: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     moments: frozenset[str] = frozenset()
     ordinary: str = ""
+    public: str = ""
     allowed_emails: frozenset[str] = frozenset()
 
 
@@ -99,15 +104,18 @@ class Leak:
     file : str
         With ``/``; after ``!`` what is packed in it.
     kind : str
-        ``participant id``, ``name of a user or machine``, ``e-mail address``, ``absolute path`` or
-        ``date and time``.
+        ``participant id``, ``name of a user or machine``, ``e-mail address``, ``absolute path``,
+        ``date and time``, ``date in words`` or ``telephone number``.
     line : int or None
         Of its first place in a text.
+    column : str or None
+        Of its first place in a table.
     """
 
     file: str
     kind: str
     line: int | None = None
+    column: str | None = None
 
 
 def forbidden_in(source: ExportSource) -> Forbidden:
@@ -129,7 +137,7 @@ def forbidden_in(source: ExportSource) -> Forbidden:
             continue  # It is not exported either.
     # Without comments, which may name anybody; so may a mapping's filters.
     texts = {
-        name: toml_text(read_toml(source.files[name]))
+        name: tomli_w.dumps(read_toml(source.files[name]))
         for name in (STUDY_FILE, ANALYSIS_FILE, PUBLICATION_FILE)
         if name in source.files
     }
@@ -140,6 +148,7 @@ def forbidden_in(source: ExportSource) -> Forbidden:
         names=tuple(names),
         moments=frozenset(digits for text in times for digits in _moments_of(text)),
         ordinary="\n".join(texts.values()),
+        public=public,
         allowed_emails=frozenset(found.lower() for found in EMAIL.findall(public)),
     )
 
@@ -230,29 +239,39 @@ class _Search:
             (self.distinctive, "participant id"),
             (self.names, "name of a user or machine"),
         ):
-            place = words.first_in(text, in_bytes=in_bytes)
-            if place is not None:
-                yield Leak(part.place, kind, _line(text, place))
+            match = words.first_in(text, in_bytes=in_bytes)
+            if match is not None:
+                yield _leak(part, kind, text, match)
         if in_bytes:
             return
         if self.ids & {unicodedata.normalize("NFC", value) for value in part.values}:
             yield Leak(part.place, "participant id")
-        for match in _SUBJECT.finditer(text):
-            if match[1] in self.ids:
-                yield Leak(part.place, "participant id", _line(text, match.start()))
-                break
-        for match in EMAIL.finditer(text):
-            if match[0].lower() not in self.emails:
-                yield Leak(part.place, "e-mail address", _line(text, match.start()))
-                break
-        found = PERSONAL_PATH.search(text)
-        if found:
-            yield Leak(part.place, "absolute path", _line(text, found.start()))
-        if self.forbidden.moments:
-            for match in _MOMENT.finditer(text):
-                if "".join(match.groups()) in self.forbidden.moments:
-                    yield Leak(part.place, "date and time", _line(text, match.start()))
-                    break
+        for kind, matches in self._found_in(part, text):
+            first = next(matches, None)
+            if first is not None:
+                yield _leak(part, kind, text, first)
+
+    def _found_in(self, part: Part, text: str) -> Iterator[tuple[str, Iterator[re.Match[str]]]]:
+        """Give each kind of thing that is told by its form, with where it stands."""
+        moments = self.forbidden.moments
+        yield "participant id", (m for m in _SUBJECT.finditer(text) if m[1] in self.ids)
+        yield "e-mail address", (m for m in EMAIL.finditer(text) if m[0].lower() not in self.emails)
+        yield "absolute path", PERSONAL_PATH.finditer(text)
+        if moments:
+            found = _MOMENT.finditer(text)
+            yield "date and time", (m for m in found if "".join(m.groups()) in moments)
+        if part.place.lower().endswith(".pdf"):
+            return  # Numbers of glyphs look like digits by chance; what a page says, a table does.
+        yield "date in words", filter(self._is_unsaid, dates_in_words(text))
+        yield "telephone number", filter(self._is_unsaid, phone_numbers(text))
+
+    def _is_unsaid(self, match: re.Match[str]) -> bool:
+        """Whether neither `publication.toml` nor a text of this program says what was found."""
+        return match[0] not in self.forbidden.public and match[0] not in _own_texts()
+
+
+def _leak(part: Part, kind: str, text: str, match: re.Match[str]) -> Leak:
+    return Leak(part.place, kind, _line(text, match.start()), column_of(part, match[0]))
 
 
 class _Words:
@@ -271,7 +290,7 @@ class _Words:
             else:
                 self._without_run.append(word)
 
-    def first_in(self, text: str, *, in_bytes: bool) -> int | None:
+    def first_in(self, text: str, *, in_bytes: bool) -> re.Match[str] | None:
         """Return where one of them stands by itself; null where none does."""
         found = set(_WORD.findall(text.casefold())) & self._by_run.keys()
         candidates = [word for run in found for word in self._by_run[run]] + self._without_run
@@ -280,7 +299,7 @@ class _Words:
                 continue
             match = _by_itself(word).search(text)
             if match:
-                return match.start()
+                return match
         return None
 
 

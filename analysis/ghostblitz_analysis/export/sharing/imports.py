@@ -6,11 +6,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import tomli_w
+
 from ghostblitz_analysis.export.folders import write_text
+from ghostblitz_analysis.export.sharing.allow_list import ANY, NUMBER, Keyed, form, keeper
 from ghostblitz_analysis.export.sharing.codes import CodeBook
 from ghostblitz_analysis.export.sharing.factors import shared_factor
 from ghostblitz_analysis.export.sharing.report import Tally
@@ -19,7 +22,6 @@ from ghostblitz_analysis.export.sharing.texts import (
     holds_any,
     without_places,
 )
-from ghostblitz_analysis.export.sharing.toml_files import toml_text
 from ghostblitz_analysis.imported_tables import INFO_FILE, TABLE_FILE, read_info
 from ghostblitz_analysis.tables import CodedTable, parse_coded, read_text
 from ghostblitz_analysis.writing import MAPPING_FILE
@@ -30,6 +32,23 @@ from ghostblitz_task.trial_log import file_sha256
 __all__ = ["share_import"]
 
 _PARTICIPANT = "participant_id"
+_VERSION = r"ghostblitz \d{1,4}(\.\d{1,4}){0,3}"
+#: What an import writes down; sentences and names in it are looked at one by one.
+_INFO = keeper(
+    {
+        "format": ANY, "schema_version": NUMBER, "name": ANY, "source": ANY, "citation": ANY,
+        "licence": ANY, "url": ANY, "created_by": form(_VERSION),
+        "game": {"name": ANY, "shout_item": ANY, "rules": ANY}, "complete_n_trials": NUMBER,
+        "n_trials": NUMBER, "trials_sha256": ANY, "mapping_sha256": ANY,
+        "report": {
+            "name": ANY, "files": ANY, "n_rows_read": NUMBER,
+            "dropped": [{"reason": ANY, "n_rows": NUMBER}], "incomplete": ANY,
+            "n_trials": NUMBER, "n_participants": NUMBER, "n_per_rule": Keyed(ANY, NUMBER),
+            "notes": ANY,
+        },
+    },
+    INFO_FILE,
+)  # fmt: skip
 #: Ids of digits only, or shorter ones, stand in sentences that mean no participant.
 _SHORTEST_WORD = 3
 
@@ -56,22 +75,24 @@ def share_import(dataset: Path, copy: Path, book: CodeBook, tally: Tally) -> Non
     mapping = dataset / MAPPING_FILE
     table = read_toml(mapping) if mapping.is_file() else None
     reasons = _without_filters(table, tally) if table is not None else {}
-    table_file = write_text(copy, TABLE_FILE, _shared_table(raw, book, tally))
     words = [i for i in book.codes if len(i) >= _SHORTEST_WORD and not i.isdecimal()]
-    report = _shared_report(info["report"], words, reasons, book, tally)
-    shared = {**info, "report": report}
+    table_file = write_text(copy, TABLE_FILE, _shared_table(raw, book, words, tally))
+    # The levels are of no use here: nothing in it is one.
+    known: dict[str, Any] = _INFO(info, (), tally)
+    report = _shared_report(known["report"], words, reasons, book, tally)
+    shared = {**known, "report": report}
     # A table that was changed after its import is told so, before and after.
     if file_sha256(dataset / TABLE_FILE) == info["trials_sha256"]:
         shared["trials_sha256"] = file_sha256(table_file)
     if table is not None:
-        written = write_text(copy, MAPPING_FILE, toml_text(table))
+        written = write_text(copy, MAPPING_FILE, tomli_w.dumps(table))
         tally.add("dropped", "comments in mapping.toml (it was written anew)")
         if "mapping_sha256" in info:
             shared["mapping_sha256"] = file_sha256(written)
     write_text(copy, INFO_FILE, json.dumps(shared, indent=1, ensure_ascii=False) + "\n")
 
 
-def _shared_table(raw: CodedTable, book: CodeBook, tally: Tally) -> str:
+def _shared_table(raw: CodedTable, book: CodeBook, words: Collection[str], tally: Tally) -> str:
     columns: dict[str, list[str | None]] = {}
     people = [str(value) for value in raw.columns[_PARTICIPANT].cells()]
     for name, column in raw.columns.items():
@@ -80,7 +101,7 @@ def _shared_table(raw: CodedTable, book: CodeBook, tally: Tally) -> str:
             cells = [book.code_of(who) for who in people]
             tally.add("replaced", "participant ids in the imported table (rows)", len(people))
         elif name.startswith(FACTOR_PREFIX):
-            cells = shared_factor(name, column.cells(), people, tally)
+            cells = shared_factor(name, column.cells(), people, tally, ids=words)
         if cells is not None:
             columns[name] = list(cells)
     codes = columns[_PARTICIPANT]

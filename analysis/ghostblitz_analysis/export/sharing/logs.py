@@ -6,13 +6,14 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ghostblitz_analysis.export.folders import place_in
 from ghostblitz_analysis.export.sharing.codes import CodeBook
+from ghostblitz_analysis.export.sharing.log_entries import HEADER, RECORDS, study_words
 from ghostblitz_analysis.export.sharing.report import SESSION_DATES, Tally
 from ghostblitz_analysis.export.sharing.rounds import shared_round
 from ghostblitz_analysis.export.sharing.texts import (
@@ -22,22 +23,11 @@ from ghostblitz_analysis.export.sharing.texts import (
     shared_settings_of_machine,
 )
 from ghostblitz_task.errors import DatasetError
+from ghostblitz_task.rounds import RIVAL
 from ghostblitz_task.trial_log import RunLog, file_sha256, log_path, read_log
 
 __all__ = ["LogSharing", "SharedFile", "header_of", "players_of", "share_logs"]
 
-#: What of a header is passed on; whatever else stands there is of no known meaning.
-_HEADER_KEYS = frozenset(
-    {
-        "type", "n", "format", "schema_version", "software", "study_id", "study_title", "settings",
-        "settings_sha256", "apparatus_settings", "apparatus", "timing_self_test", "participant_id",
-        "session", "run", "seed", "source", "participant_model", "resumes", "others",
-        "analysis_file_sha256", "language", "game", "plan_sha256", "n_trials_planned",
-        "n_games_planned", "design_report", "started_utc", "company",
-    }
-)  # fmt: skip
-_SOFTWARE_KEYS = frozenset({"ghostblitz", "python", "platform", "psychopy", "numpy"})
-_RECORDS = frozenset(["screen", "block", "hat", "trial", "interrupted", "end", "turn", "game"])
 #: Why a session ended, in the program's own words; all else is somebody's or the system's.
 _KNOWN_REASONS = frozenset(
     {None, "quit key", "SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK", "KeyboardInterrupt"}
@@ -127,8 +117,9 @@ def share_logs(files: Mapping[str, Path], copy: Path, sharing: LogSharing) -> No
 
 def _shared_bytes(log: RunLog, sharing: LogSharing) -> bytes:
     names = {player: sharing.book.code_of(player) for player in players_of(log.header)}
-    records = [_shared_header(log.header, names, sharing)]
-    records += [_shared_record(record, names, sharing.tally) for record in log.records]
+    words = study_words(log.header)
+    records = [_shared_header(log.header, names, words, sharing)]
+    records += _shared_records(log, names, words, sharing.tally)
     try:
         lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records]
         data = ("\n".join(lines) + "\n").encode("utf-8")
@@ -142,11 +133,19 @@ def _shared_bytes(log: RunLog, sharing: LogSharing) -> bytes:
 
 
 def _shared_header(
-    header: Mapping[str, Any], names: Mapping[str, str], sharing: LogSharing
+    header: Mapping[str, Any],
+    names: Mapping[str, str],
+    words: Collection[str],
+    sharing: LogSharing,
 ) -> dict[str, Any]:
     tally = sharing.tally
-    shared = {key: value for key, value in header.items() if key in _HEADER_KEYS}
-    tally.add("dropped", "header entries of no known meaning", len(header) - len(shared))
+    source_id = f"ghostblitz/{header['study_id']}/{names[header['participant_id']]}"
+    # What tells one machine from others is replaced first, so that what is left has a known form.
+    about, _ = shared_machine(header["apparatus"], f"{source_id}/{header['session']}", tally)
+    raw = {**header, "apparatus": about}
+    if isinstance(raw.get("apparatus_settings"), dict):
+        raw["apparatus_settings"] = shared_settings_of_machine(raw["apparatus_settings"], tally)
+    shared: dict[str, Any] = HEADER(raw, words, tally)
     first = header["participant_id"]
     shared["participant_id"] = names[first]
     if "others" in shared:
@@ -159,17 +158,8 @@ def _shared_header(
     sum_of_analysis = shared.get("analysis_file_sha256")
     if sum_of_analysis is not None:
         shared["analysis_file_sha256"] = sharing.analysis_sums.get(sum_of_analysis, sum_of_analysis)
-    if isinstance(shared.get("software"), dict):
-        software = shared["software"]
-        shared["software"] = {k: v for k, v in software.items() if k in _SOFTWARE_KEYS}
     if shared.get("timing_self_test"):
         shared["timing_self_test"] = _shared_quote(shared["timing_self_test"], sharing)
-    source_id = f"ghostblitz/{header['study_id']}/{names[first]}/{header['session']}"
-    shared["apparatus"], _ = shared_machine(shared["apparatus"], source_id, tally)
-    if isinstance(shared.get("apparatus_settings"), dict):
-        shared["apparatus_settings"] = shared_settings_of_machine(
-            shared["apparatus_settings"], tally
-        )
     started = shared.get("started_utc")
     if started is not None:
         calendar = sharing.calendar
@@ -223,29 +213,36 @@ def _shared_quote(quote: Mapping[str, Any], sharing: LogSharing) -> dict[str, An
     return shared
 
 
+def _shared_records(
+    log: RunLog, names: Mapping[str, str], words: Collection[str], tally: Tally
+) -> list[dict[str, Any]]:
+    """Return the records of known types, numbered anew: readers want no number left out."""
+    known = [record for record in log.records if record["type"] in RECORDS]
+    tally.add("dropped", "records of no known type", len(log.records) - len(known))
+    # Whoever is at the table; the rival is nobody.
+    seats = {**names, RIVAL: RIVAL}
+    return [
+        {**_shared_record(record, seats, words, tally), "n": number}
+        for number, record in enumerate(known, start=1)
+    ]
+
+
 def _shared_record(
-    record: Mapping[str, Any], names: Mapping[str, str], tally: Tally
+    record: Mapping[str, Any], seats: Mapping[str, str], words: Collection[str], tally: Tally
 ) -> dict[str, Any]:
     kind = record["type"]
-    if kind not in _RECORDS:
-        tally.add("dropped", "contents of records of no known meaning")
-        return {"type": kind if kind.isidentifier() else "unknown", "n": record["n"]}
-    shared = dict(record)
+    shared: dict[str, Any] = RECORDS[kind](record, words, tally)
     if kind == "turn":
-        shared["player_id"] = names.get(record["player_id"], REMOVED)
+        shared["player_id"] = seats.get(record["player_id"], REMOVED)
         tally.add("replaced", "participant ids in records of turns")
-    if isinstance(record.get("lot"), list):
-        shared["lot"] = _renamed(record["lot"], names)
+    if isinstance(shared.get("lot"), list):
+        shared["lot"] = [seats.get(player, REMOVED) for player in shared["lot"]]
         tally.add("replaced", "participant ids in records of rounds")
-    if isinstance(record.get("round"), dict):
-        shared["round"] = shared_round(record["round"], names)
+    if isinstance(shared.get("round"), dict):
+        shared["round"] = shared_round(shared["round"], seats)
     if kind == "end":
         _share_end(shared, tally)
     return shared
-
-
-def _renamed(players: Sequence[Any], names: Mapping[str, str]) -> list[Any]:
-    return [names.get(player, player) for player in players]
 
 
 def _share_end(shared: dict[str, Any], tally: Tally) -> None:

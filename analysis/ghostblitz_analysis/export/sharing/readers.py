@@ -16,8 +16,8 @@ import urllib.parse
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -30,7 +30,7 @@ import pyreadstat
 from ghostblitz_analysis.export.sharing.pdf_texts import pdf_texts
 from ghostblitz_task.errors import DatasetError
 
-__all__ = ["Part", "parts_of"]
+__all__ = ["Part", "column_of", "parts_of"]
 
 #: Where ids of participants stand, in columns of tables and in keys of JSON.
 ID_COLUMNS = frozenset({"participant_id", "player_id", "participant", "subject", "subject_id"})
@@ -64,12 +64,35 @@ class Part:
         What stands where ids of participants stand.
     is_prose : bool
         False for bytes that were not understood, in which anything may stand by chance.
+    columns : mapping of str to collection of str
+        The distinct texts of each column, for tables that are no text themselves.
     """
 
     place: str
     text: str
     values: frozenset[str] = frozenset()
     is_prose: bool = True
+    columns: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+
+def column_of(part: Part, found: str) -> str | None:
+    """Return the title of the first column of a table in which a text stands; null if none."""
+    for title, cells in part.columns.items() or _columns_of_text(part):
+        if any(found in cell for cell in (title, *cells)):
+            return title
+    return None
+
+
+def _columns_of_text(part: Part) -> Iterator[tuple[str, list[str]]]:
+    delimiters = {".csv": ",;", ".tsv": "\t"}.get(PurePosixPath(part.place).suffix.lower())
+    if delimiters is None:
+        return
+    try:
+        titles, *rows = _rows(part.text, delimiters)
+    except (csv.Error, ValueError):
+        return
+    for number, title in enumerate(titles):
+        yield title, [row[number] for row in rows if number < len(row)]
 
 
 def parts_of(name: str, data: bytes, *, depth: int = 0) -> Iterator[Part]:
@@ -179,9 +202,9 @@ def _parquet_part(name: str, data: bytes) -> Part:
     file = pq.ParquetFile(io.BytesIO(data))
     metadata = file.schema_arrow.metadata or {}
     texts = [m.decode("utf-8", errors="replace") for pair in metadata.items() for m in pair]
-    for field in file.schema_arrow:
+    for described in file.schema_arrow:
         texts += [
-            m.decode("utf-8", errors="replace") for pair in (field.metadata or {}).items()
+            m.decode("utf-8", errors="replace") for pair in (described.metadata or {}).items()
             for m in pair
         ]  # fmt: skip
     # Numbers tell nobody's name, and are most of a large table.
@@ -211,19 +234,21 @@ def _sav_part(name: str, data: bytes) -> Part:
         if column in ID_COLUMNS
         for label in values.values()
     }
-    return Part(part.place, part.text, part.values | ids)
+    return replace(part, values=part.values | ids)
 
 
 def _frame_part(name: str, frame: pd.DataFrame, texts: Iterable[str]) -> Part:
     found, values = [*texts, *map(str, frame.columns)], set()
+    columns: dict[str, Collection[str]] = {}
     for title in frame.columns:
         if pd.api.types.is_numeric_dtype(frame[title]) and title not in ID_COLUMNS:
             continue
         cells = {str(cell) for cell in frame[title].dropna().unique()}
         found += cells
+        columns[str(title)] = cells
         if title in ID_COLUMNS:
             values |= cells
-    return Part(name, "\n".join(found), frozenset(values))
+    return Part(name, "\n".join(found), frozenset(values), columns=columns)
 
 
 def _text_parts(name: str, data: bytes, ending: str, depth: int) -> Iterator[Part]:
@@ -309,11 +334,14 @@ def _texts_in(value: Any) -> Iterator[str]:
             yield from _texts_in(inner)
 
 
+def _rows(text: str, delimiters: str) -> Iterator[list[str]]:
+    head = text.partition("\n")[0]
+    return csv.reader(io.StringIO(text, newline=""), delimiter=max(delimiters, key=head.count))
+
+
 def _delimited(delimiters: str) -> Callable[[str], Iterator[str]]:
     def values(text: str) -> Iterator[str]:
-        head = text.partition("\n")[0]
-        delimiter = max(delimiters, key=head.count)
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        rows = _rows(text, delimiters)
         try:
             titles = next(rows, [])
             places = [n for n, title in enumerate(titles) if title in ID_COLUMNS]

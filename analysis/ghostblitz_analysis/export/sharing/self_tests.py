@@ -9,6 +9,7 @@ from typing import Any
 
 from ghostblitz_analysis.export.folders import write_text
 from ghostblitz_analysis.export.sharing.logs import SharedFile
+from ghostblitz_analysis.export.sharing.machine_entries import SELF_TEST
 from ghostblitz_analysis.export.sharing.report import Tally
 from ghostblitz_analysis.export.sharing.texts import (
     Calendar,
@@ -65,10 +66,11 @@ def share_self_tests(dataset: Path, copy: Path, tally: Tally) -> dict[str, Share
 
 def _shared_record(record: Mapping[str, Any], machine: str, tally: Tally) -> dict[str, Any]:
     about, changed = shared_machine(record["apparatus"], "", tally)
-    shared = {**record, "machine": machine, "apparatus": about}
-    shared["apparatus_settings"] = shared_settings_of_machine(record["apparatus_settings"], tally)
+    raw = {**record, "machine": machine, "apparatus": about}
+    raw["apparatus_settings"] = shared_settings_of_machine(record["apparatus_settings"], tally)
     for name in ("checks", "methods", "measured"):
-        shared[name] = _reworded(record[name], changed)
+        raw[name] = _reworded(record[name], changed)
+    shared: dict[str, Any] = SELF_TEST(raw, (), tally)
     tally.add("replaced", "marks of machines in self-tests")
     tally.add("coarsened", "times of timing self-tests")
     return shared

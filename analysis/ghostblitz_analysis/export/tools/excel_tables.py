@@ -13,11 +13,13 @@ import importlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 import pandas as pd
 
@@ -45,6 +47,10 @@ _SAMPLED_ROWS, _MIN_WIDTH, _MAX_WIDTH = 200, 8, 60
 #: What XML cannot hold, and what Excel would read as an escape (ECMA-376, ST_Xstring).
 _ESCAPED = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+#: Where openpyxl writes the time at which it saves, whatever it was told; a date that says nothing.
+_PROPERTIES = "docProps/core.xml"
+_WHEN = re.compile(rb"(?<=>)[^<>]*(?=</dcterms:(?:created|modified)>)")
+_NO_DATE = b"2000-01-01T00:00:00Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +222,16 @@ def _write(
     book = openpyxl.Workbook(write_only=True)
     book.properties.creator = "ghostblitz"
     book.properties.title = source.title
+    with _temporary_sheets(book):
+        _add_sheets(book, tables, words, text)
+        buffer = io.BytesIO()
+        book.save(buffer)
+    with place_in(folder, f"{DATA_FOLDER}/{tables[0].name}.xlsx").open("xb") as file:
+        file.write(_without_time(buffer))
+    write_text(folder, f"{DATA_FOLDER}/README-excel.md", text)
+
+
+def _add_sheets(book: Any, tables: Sequence[ToolTable], words: _Words, text: str) -> None:
     notes = [[line.strip("#* ").replace("`", "").replace("**", "")] for line in text.splitlines()]
     _add_sheet(book, words.notes_sheet, [100], notes, header=False)
     for table in tables:
@@ -225,11 +241,36 @@ def _write(
     dictionary = _translated(dictionary_frame(tables), words)
     rows = [list(row) for row in dictionary.itertuples(index=False, name=None)]
     _add_sheet(book, words.columns_sheet, _widths(dictionary), [list(dictionary.columns), *rows])
-    buffer = io.BytesIO()
-    book.save(buffer)
-    with place_in(folder, f"{DATA_FOLDER}/{tables[0].name}.xlsx").open("xb") as file:
-        file.write(buffer.getbuffer())
-    write_text(folder, f"{DATA_FOLDER}/README-excel.md", text)
+
+
+@contextmanager
+def _temporary_sheets(book: Any) -> Iterator[None]:
+    """Say which disk is full where openpyxl, which writes sheets to it first, cannot."""
+    xml_error = importlib.import_module("lxml.etree").LxmlError
+    try:
+        yield
+    except (OSError, xml_error) as error:
+        for sheet in book.worksheets:  # What is half written would complain as it is collected.
+            for part in (sheet._rows, sheet._writer):
+                with suppress(OSError, xml_error):
+                    if part is not None:
+                        part.close()
+        raise DatasetError(
+            f"the Excel file cannot be written: {error}; is there room in the folder of temporary "
+            f"files, {tempfile.gettempdir()}?"
+        ) from error
+
+
+def _without_time(book: io.BytesIO) -> bytes:
+    """Pack an Excel file anew, so that nothing in it says when it was written."""
+    undated = io.BytesIO()
+    with ZipFile(book) as packed, ZipFile(undated, "w", ZIP_DEFLATED) as written:
+        for name in packed.namelist():
+            data = packed.read(name)
+            if name == _PROPERTIES:
+                data = _WHEN.sub(_NO_DATE, data)
+            written.writestr(ZipInfo(name), data, ZIP_DEFLATED)
+    return undated.getvalue()
 
 
 def _check_limits(table: ToolTable) -> None:

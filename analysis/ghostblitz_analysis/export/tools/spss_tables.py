@@ -44,6 +44,9 @@ _RESERVED = frozenset(
 )
 #: Beyond it a number of 64 bits has no exact whole numbers.
 _MAX_WHOLE = 2**53
+#: Where a .sav file says when it was made (https://www.gnu.org/software/pspp/pspp-dev/html_node/
+#: File-Header-Record.html: date and time after 92 bytes), and what it is to say instead.
+_MADE_AT, _NO_TIME = 92, b"01 Jan 0000:00:00"
 _TRUTH_LABELS: dict[int | float, str] = {0: "false", 1: "true"}
 
 
@@ -132,21 +135,29 @@ def _write_sav(source: ExportSource, folder: Path, table: ToolTable) -> None:
     for column, variable in zip(table.columns, _names(table.columns), strict=True):
         _add(told, table, column, variable)
     label = f"{'SIMULATED: ' if source.simulated else ''}{source.title}"
-    note = "Simulated data, not people." if source.simulated else ""
+    notes = ["Simulated data, not people."] if source.simulated else []
     path = place_in(folder, f"{DATA_FOLDER}/{table.name}.sav")
     path.touch(exist_ok=False)  # pyreadstat would write over a file.
-    pyreadstat.write_sav(
-        pd.DataFrame(told.values),
-        path,
-        file_label=_cut(label, _MAX_FILE_LABEL),
-        column_labels=told.labels,
-        note=[note, f"{table.name} of {source.name}"] if note else f"{table.name} of {source.name}",
-        variable_value_labels=told.value_labels,
-        variable_measure=told.measures,
-        variable_format=told.formats,
-        missing_ranges=told.missing,
-        row_compress=True,
-    )
+    try:
+        pyreadstat.write_sav(
+            pd.DataFrame(told.values),
+            path,
+            file_label=_cut(label, _MAX_FILE_LABEL),
+            column_labels=told.labels,
+            note=[*notes, f"{table.name} of {source.name}"],
+            variable_value_labels=told.value_labels,
+            variable_measure=told.measures,
+            variable_format=told.formats,
+            missing_ranges=told.missing,
+            row_compress=True,
+        )
+    except pyreadstat.ReadstatError as error:  # So it calls a full disk, too.
+        raise DatasetError(
+            f"{table.name}.sav cannot be written: {error}; is there room on the disk?"
+        ) from error
+    with path.open("r+b") as file:
+        file.seek(_MADE_AT)
+        file.write(_NO_TIME)
 
 
 def _names(columns: Sequence[Column]) -> list[str]:
