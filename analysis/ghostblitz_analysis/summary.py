@@ -54,9 +54,18 @@ def sample_sentences(analysis: Analysis) -> list[str]:
     if n == 1:
         return ["One participant: what is found is this person's and says nothing of others."]
     text = f"{n} participants are few: intervals over people are wide, "
-    if analysis.regression is None or "error" not in set(analysis.regression.models["outcome"]):
+    if not _has_z_tests_of_errors(analysis):
         return [f"{text}and tests find only large effects."]
     return [f"{text}tests find only large effects, and z tests of error models find too many."]
+
+
+def _has_z_tests_of_errors(analysis: Analysis) -> bool:
+    """Say whether an error model that is to be read has tests without degrees of freedom."""
+    if analysis.regression is None:
+        return False
+    effects = analysis.regression.fixed_effects
+    read = (effects["outcome"] == "error") & effects["selected"]
+    return bool((read & effects["statistic"].notna() & effects["df"].isna()).any())
 
 
 def counted_trials(analysis: Analysis) -> str:

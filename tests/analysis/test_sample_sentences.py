@@ -1,27 +1,24 @@
 from __future__ import annotations
 
-from dataclasses import replace
-from types import SimpleNamespace
-
 import numpy as np
-import pandas as pd
 import pytest
 
 from ghostblitz_analysis.results import analyze_trials
-from ghostblitz_analysis.settings import AnalysisSettings
+from ghostblitz_analysis.settings import AnalysisSettings, ModelSettings
 from ghostblitz_analysis.summary import counted_trials, sample_sentences
 from ghostblitz_task.settings_files import validate_settings
 
 
 @pytest.fixture
 def analysis_of(draw_trials):
-    def analyse(n_participants, *, models=()):
-        trials = draw_trials(np.random.default_rng(1), n_participants=n_participants, n_per_cell=2)
-        found = analyze_trials(trials, AnalysisSettings(), parts=("cells",))
-        if models:
-            fits = pd.DataFrame({"outcome": list(models)})
-            found = replace(found, regression=SimpleNamespace(models=fits))
-        return found
+    def analyse(n_participants, *, errors=None):
+        trials = draw_trials(
+            np.random.default_rng(1), n_participants=n_participants, n_per_cell=20, p_error=0.2
+        )
+        if errors is None:
+            return analyze_trials(trials, AnalysisSettings(), parts=("cells",))
+        models = ModelSettings(rt=("log_rt",), errors=errors, items=False)
+        return analyze_trials(trials, AnalysisSettings(models=models), parts=("regression",))
 
     return analyse
 
@@ -34,10 +31,14 @@ def test_what_few_participants_cannot_show_is_said(analysis_of):
     text = "9 participants are few: intervals over people are wide, "
     plain = [f"{text}and tests find only large effects."]
     assert sample_sentences(analysis_of(9)) == plain
-    assert sample_sentences(analysis_of(9, models=["log_rt"])) == plain
-    assert sample_sentences(analysis_of(9, models=["log_rt", "error"])) == [
-        f"{text}tests find only large effects, and z tests of error models find too many."
-    ]
+    assert sample_sentences(analysis_of(9, errors=())) == plain
+    # Tests of this model have degrees of freedom.
+    assert sample_sentences(analysis_of(9, errors=("gee",))) == plain
+
+
+def test_z_tests_of_few_participants_are_said_to_find_too_many_effects(analysis_of):
+    (sentence,) = sample_sentences(analysis_of(9, errors=("mixed_logit",)))
+    assert sentence.endswith("effects, and z tests of error models find too many.")
 
 
 def test_one_participant_speaks_for_nobody_else(analysis_of):

@@ -251,7 +251,7 @@ class MultiverseGrid(Settings):
 
 def option_code(option: str | float) -> str:
     """Write an option of the grid as it stands in the results."""
-    return option if isinstance(option, str) else f"{option:g}"
+    return f"{option:g}" if isinstance(option, float) else str(option)
 
 
 _COMMENTS = {
